@@ -1,0 +1,1 @@
+"""From syntax to host paths, launch graphs and accesses."""

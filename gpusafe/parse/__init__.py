@@ -1,0 +1,1 @@
+"""Text to syntax to typed trees to the kernel IR."""

@@ -1,0 +1,1 @@
+"""API knowledge, as data."""

@@ -1,0 +1,1 @@
+"""Obligations and their decision; the only package that imports a solver."""

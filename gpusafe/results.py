@@ -1,0 +1,62 @@
+"""What a run hands to the reports: findings, units, and an account of every file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from gpusafe.span import Span
+from gpusafe.verdict import Site, Unit
+
+
+class Level(Enum):
+    """How serious a finding is; only a replayed counterexample is an error."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing to tell the user: ``rule`` is a code of the catalogue, ``primary`` the place to look at first."""
+
+    rule: str
+    level: Level
+    message: str
+    primary: Site
+    related: tuple[Site, ...] = ()
+    notes: tuple[str, ...] = ()
+    help: tuple[str, ...] = ()
+    unit: str | None = None
+
+
+class FileStatus(Enum):
+    """What became of a file."""
+
+    ANALYSED = "analysed"
+    NO_GPU = "no GPU code"
+    SYNTAX_ERROR = "syntax error"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class FileRecord:
+    """One file of the input and what became of it; ``detail`` says why it was skipped or what did not parse."""
+
+    path: str
+    status: FileStatus
+    detail: str = ""
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The outcome of a run. ``sources`` maps the paths that findings name to their text (for source excerpts)."""
+
+    units: tuple[Unit, ...]
+    findings: tuple[Finding, ...]
+    files: tuple[FileRecord, ...]
+    notices: tuple[str, ...] = ()
+    sources: dict[str, str] | None = None
+    seconds: float = 0.0
