@@ -266,3 +266,11 @@ class HostProgram:
     functions: tuple[HostFunction, ...]
     paths: tuple[HostPath, ...]
     gaps: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchSite:
+    """One launch on one path: the operation, and the path that gives its streams and memory a meaning."""
+
+    op: Enqueue
+    path: HostPath

@@ -349,3 +349,8 @@ class Kernel:
     contract: LaunchContract = LaunchContract()
     requires: tuple[Expr, ...] = ()
     generic: bool = False
+
+    @property
+    def key(self) -> str:
+        """Identifies the kernel within a run."""
+        return f"{self.name}@{self.span.file}:{self.span.line}"
