@@ -129,7 +129,9 @@ class Enqueue(HostOp):
     ``what``: ``launch``, ``copy``, ``memset``, ``alloc`` (stream-ordered), ``free`` (stream-ordered), ``callback``,
     ``graph``, ``library``. ``blocks_host``: the call returns only when the work has completed. ``accesses`` are known
     for everything but launches, whose accesses follow from ``kernel`` (a key of the program's kernels; None: not
-    found) and ``args``.
+    found) and ``args``. An ``alloc`` has one access of mode ``write`` that initialises nothing; a ``free`` has one of
+    mode ``free``. A replayed graph gives one ``graph`` operation for each captured one, in order: ``accesses`` are
+    conservative for a captured launch, whose ``kernel``, ``shape`` and ``args`` are there too.
     """
 
     stream: str
@@ -235,6 +237,9 @@ class HostPath:
     ``ops`` in host program order; ``threads`` gives for an op's index the host thread it runs on where that is not the
     main one. ``conditions`` are the decisions that lead here, in words. ``assumes`` are terms that hold on this path
     (branch conditions over Sym). ``complete`` is False when the walk was cut (``Gap`` says why).
+    ``generalised`` names the loops whose operations were found to repeat ("loop at main.rs:20: period 2"): the path
+    walks enough iterations to show the repetition, not all. ``guards`` gives for a Record's index the label of the
+    guard whose drop made it ("guard of `buf`").
     """
 
     root: str
@@ -247,6 +252,7 @@ class HostPath:
     threads: dict[int, str] = field(default_factory=dict)
     guards: dict[int, str] = field(default_factory=dict)
     complete: bool = True
+    generalised: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
