@@ -331,6 +331,7 @@ class Arm(Node):
     pat: Pat
     guard: Expr | None
     body: Expr
+    attributes: tuple[Attribute, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -434,11 +435,13 @@ class Let(Stmt):
     type: Type | None
     value: Expr | None
     orelse: Block | None = None
+    attributes: tuple[Attribute, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ExprStmt(Stmt):
     expr: Expr
+    attributes: tuple[Attribute, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -452,6 +455,7 @@ class Block(Node):
 
     stmts: tuple[Stmt, ...]
     tail: Expr | None
+    tail_attributes: tuple[Attribute, ...] = ()
 
 
 # -- items -----------------------------------------------------------------------------------------------------------

@@ -1,0 +1,51 @@
+"""From Rust text to typed trees."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import tree_sitter_rust
+from tree_sitter import Language, Parser
+from tree_sitter import Node as TsNode
+
+from gpusafe.parse.rust import ast
+from gpusafe.parse.rust.build_blocks import build_block
+from gpusafe.parse.rust.build_errors import MAX_ERRORS, error_spans
+from gpusafe.parse.rust.build_exprs import build_expr
+from gpusafe.parse.rust.build_items import build_items
+from gpusafe.parse.rust.build_patterns import build_pat
+from gpusafe.parse.rust.build_source import Reader
+from gpusafe.parse.rust.build_types import build_type
+
+
+@cache
+def _language() -> Language:
+    return Language(tree_sitter_rust.language())
+
+
+def parse_file(path: str, text: str) -> ast.SourceFile:
+    """The typed tree of one file; ``path`` is the name that its spans carry.
+
+    Never fails: what does not parse is left out and named in ``errors``, a function with a syntax error inside or with
+    too deep nesting says so in ``problem``, and the items around it are there.
+    """
+    r = reader(path, text)
+    root = Parser(_language()).parse(r.data).root_node
+    items, attributes = build_items(r, _top_level(root))
+    errors = error_spans(r, root) if root.has_error else ()
+    return ast.SourceFile(path, text, items, attributes, (*errors, *r.too_deep)[:MAX_ERRORS])
+
+
+def reader(path: str, text: str) -> Reader:
+    """The state for building trees of one text."""
+    return Reader(path, text, expr=build_expr, type_=build_type, pat=build_pat, block=build_block)
+
+
+def _top_level(root: TsNode) -> list[TsNode]:
+    """The children of the root, with those inside of an error there (whole items after an open brace)."""
+    if not root.has_error:
+        return root.children
+    nodes: list[TsNode] = []
+    for child in [root] if root.is_error else root.children:
+        nodes.extend(child.children if child.is_error else (child,))
+    return nodes
