@@ -1,7 +1,7 @@
 """Rust syntax as typed trees: what the kernel front end and the host executor read.
 
-Built from tree-sitter by gpusafe.parse.rust.build. Parentheses are dropped, macro calls keep their raw argument text with
-its place (gpusafe.parse.rust.macros parses the arguments of known macros). Every node has a ``span``.
+Built from tree-sitter by gpusafe.parse.rust.build. Parentheses are dropped, macro calls keep their raw argument text
+with its place (gpusafe.parse.rust.macros parses the arguments of known macros). Every node has a ``span``.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from gpusafe.parse.rust.build_items import build_items
 from gpusafe.parse.rust.build_patterns import build_pat
 from gpusafe.parse.rust.build_source import Reader
 from gpusafe.parse.rust.build_types import build_type
+from gpusafe.span import Span
 
 
 @cache
@@ -29,16 +30,28 @@ def parse_file(path: str, text: str) -> ast.SourceFile:
     Never fails: what does not parse is left out and named in ``errors``, a function with a syntax error inside or with
     too deep nesting says so in ``problem``, and the items around it are there.
     """
-    r = reader(path, text)
+    r = _reader(path, text)
     root = Parser(_language()).parse(r.data).root_node
     items, attributes = build_items(r, _top_level(root))
     errors = error_spans(r, root) if root.has_error else ()
     return ast.SourceFile(path, text, items, attributes, (*errors, *r.too_deep)[:MAX_ERRORS])
 
 
-def reader(path: str, text: str) -> Reader:
-    """The state for building trees of one text."""
-    return Reader(path, text, expr=build_expr, type_=build_type, pat=build_pat, block=build_block)
+def parse_wrapped(before: str, text: str, after: str, at: Span) -> tuple[ast.Item, ...] | None:
+    """The items of ``before + text + after``, with the spans of ``text`` as it stands at ``at``.
+
+    ``before`` must be one line. None when the whole does not parse without an error.
+    """
+    r = _reader(at.file, before + text + after, (at.line - 1, at.col - 1 - len(before)))
+    root = Parser(_language()).parse(r.data).root_node
+    if root.has_error:
+        return None
+    items, _ = build_items(r, root.children)
+    return items if not r.too_deep else None
+
+
+def _reader(path: str, text: str, origin: tuple[int, int] = (0, 0)) -> Reader:
+    return Reader(path, text, expr=build_expr, type_=build_type, pat=build_pat, block=build_block, origin=origin)
 
 
 def _top_level(root: TsNode) -> list[TsNode]:

@@ -34,11 +34,14 @@ class Reader:
         type_: Callable[[Reader, TsNode], ast.Type],
         pat: Callable[[Reader, TsNode], ast.Pat],
         block: Callable[[Reader, TsNode], ast.Block],
+        origin: tuple[int, int] = (0, 0),
     ) -> None:
+        """``origin`` shifts the spans of a text that stands inside another: lines, and columns of the first line."""
         self.path = path
         self.data = text.encode("utf-8", "replace")
         self.depth = 0
         self.too_deep: list[Span] = []
+        self._row0, self._col0 = origin
         self._expr = expr
         self._type = type_
         self._pat = pat
@@ -59,30 +62,27 @@ class Reader:
 
     def span(self, node: TsNode) -> Span:
         """The place of a node."""
-        row, col = node.start_point
-        end_row, end_col = node.end_point
-        if self._ascii:
-            return Span(self.path, row + 1, col + 1, end_row + 1, end_col + 1)
-        return Span(self.path, row + 1, self._char(row, col) + 1, end_row + 1, self._char(end_row, end_col) + 1)
+        return self._span(*node.start_point, *node.end_point)
 
-    def between(self, first: TsNode, last: TsNode) -> Span:
-        """The place from the start of one node to the end of another."""
-        return self.span(first).to(self.span(last))
+    def _span(self, row: int, col: int, end_row: int, end_col: int) -> Span:
+        """The span of byte columns within this text."""
+        if not self._ascii:
+            col, end_col = self._char(row, col), self._char(end_row, end_col)
+        if row == 0:
+            col += self._col0
+        if end_row == 0:
+            end_col += self._col0
+        first = self._row0 + 1
+        return Span(self.path, row + first, col + 1, end_row + first, end_col + 1)
 
     def span_of_bytes(self, start: int, end: int) -> Span:
         """The place of a byte range that is no node (the inside of a macro call)."""
-        row, col = self._point(start)
-        end_row, end_col = self._point(end)
-        return Span(self.path, row + 1, col + 1, end_row + 1, end_col + 1)
-
-    def _point(self, offset: int) -> tuple[int, int]:
-        row = bisect_right(self._line_starts, offset) - 1
-        return row, self._char(row, offset - self._line_starts[row])
+        row = bisect_right(self._line_starts, start) - 1
+        end_row = bisect_right(self._line_starts, end) - 1
+        return self._span(row, start - self._line_starts[row], end_row, end - self._line_starts[end_row])
 
     def _char(self, row: int, col: int) -> int:
         """The character column of a byte column (both from 0)."""
-        if self._ascii:
-            return col
         if row not in self._columns:
             self._columns[row] = self._column_map(row)
         columns = self._columns[row]
