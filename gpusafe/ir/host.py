@@ -70,11 +70,16 @@ class MemAccess:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One call on the way to an operation: the function it happens in (name, whole span) and the place in it."""
+    """One call on the way to an operation: the function it happens in (name, whole span) and the place in it.
+
+    ``call`` numbers the call of the function on its path (0: not numbered), so that two calls from one place in a loop
+    are told apart.
+    """
 
     function: str
     function_span: Span
     at: Span
+    call: int = 0
 
 
 @dataclass(frozen=True, slots=True)
