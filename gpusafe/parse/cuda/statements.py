@@ -1,0 +1,236 @@
+"""Syntax trees of the grammar to typed trees: statements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tree_sitter import Node as Tree
+
+from gpusafe.parse.cuda import syntax as s
+from gpusafe.parse.cuda.reader import MAX_DEPTH, Reader, TooDeep, brief, named, text
+
+
+def compound(r: Reader, tree: Tree) -> s.Compound:
+    """A block in braces."""
+    return s.Compound(r.span(tree), tuple(statement(r, c) for c in named(tree)))
+
+
+def statement(r: Reader, tree: Tree) -> s.Stmt:
+    """Any statement; syntax that is not known becomes BadStmt."""
+    r.depth += 1
+    if r.depth > MAX_DEPTH:
+        raise TooDeep
+    try:
+        handler = _STATEMENTS.get(tree.type)
+        if handler is None:
+            return s.BadStmt(r.span(tree), f"`{brief(tree)}`")
+        return handler(r, tree)
+    finally:
+        r.depth -= 1
+
+
+def variables(r: Reader, tree: Tree) -> tuple[s.Variable, ...]:
+    """The variables of a declaration (functions that it declares are left out)."""
+    base, flags = r.declared(tree)
+    out: list[s.Variable] = []
+    children = [c for i, c in enumerate(tree.children) if tree.field_name_for_child(i) == "declarator"]
+    default = tree.child_by_field_name("default_value") or tree.child_by_field_name("value")
+    for child in children:
+        made = variable(r, child, base, flags)
+        if made is not None:
+            if made.init is None and default is not None and len(children) == 1:
+                made = s.Variable(made.span, made.name, made.type, r.expr(default), made.flags, made.direct)
+            out.append(made)
+    return tuple(out)
+
+
+def variable(r: Reader, tree: Tree, base: s.TypeNode, flags: frozenset[str]) -> s.Variable | None:
+    """One declarator with its initialiser; None when it declares a function."""
+    node, kind = r.declarator(tree, base)
+    init: s.Expr | None = None
+    direct = False
+    if tree.type == "init_declarator":
+        value = tree.child_by_field_name("value")
+        direct = not any(c.type == "=" for c in tree.children)
+        if value is not None and value.type == "argument_list":
+            items = r.arguments(value)
+            init = s.Braces(r.span(value), items) if len(items) != 1 else items[0]
+        elif value is not None:
+            init = r.expr(value)
+    if node is None:
+        return None
+    if node.type == "function_declarator":
+        return _vexing(r, node, kind, flags)
+    if node.type == "structured_binding_declarator":
+        names = tuple(text(c) for c in node.named_children)
+        return s.Variable(r.span(tree), names[0] if names else "?", kind, init, flags, direct, names)
+    return s.Variable(r.span(tree), text(node), kind, init, flags, direct)
+
+
+def _vexing(r: Reader, node: Tree, kind: s.TypeNode, flags: frozenset[str]) -> s.Variable | None:
+    """``dim3 grid(x, y)`` reads as a function when the arguments could be types."""
+    listed, name = node.child_by_field_name("parameters"), node.child_by_field_name("declarator")
+    if listed is None or name is None or name.type != "identifier":
+        return None
+    items: list[s.Expr] = []
+    for child in named(listed):
+        type_node = child.child_by_field_name("type")
+        if child.type != "parameter_declaration" or type_node is None or child.child_by_field_name("declarator"):
+            return None
+        if type_node.type not in ("type_identifier", "qualified_identifier", "template_type"):
+            return None
+        items.append(r.expr(type_node))
+    if not items:
+        return None
+    init = items[0] if len(items) == 1 else s.Braces(r.span(listed), tuple(items))
+    return s.Variable(r.span(node), text(name), kind, init, flags, True)
+
+
+def _declaration(r: Reader, tree: Tree) -> s.Stmt:
+    return s.Declare(r.span(tree), variables(r, tree))
+
+
+def _expression(r: Reader, tree: Tree) -> s.Stmt:
+    inner = next(named(tree), None)
+    return s.Evaluate(r.span(tree), r.expr(inner)) if inner is not None else s.Empty(r.span(tree))
+
+
+def _condition(r: Reader, tree: Tree | None) -> tuple[s.Stmt | None, s.Expr | s.Variable]:
+    """The init statement and the condition of ``if``/``while``/``switch``."""
+    assert tree is not None
+    init: s.Stmt | None = None
+    first = tree.child_by_field_name("initializer")
+    if first is not None:
+        inner = next(named(first), None)
+        init = statement(r, inner) if inner is not None else None
+    value = tree.child_by_field_name("value")
+    if tree.type == "parenthesized_expression":
+        return init, r.expr(tree)
+    if value is None:
+        return init, s.BadExpr(r.span(tree), f"`{brief(tree)}`")
+    if value.type == "declaration":
+        return init, _condition_variable(r, value)
+    return init, r.expr(value)
+
+
+def _condition_variable(r: Reader, tree: Tree) -> s.Expr | s.Variable:
+    base, flags = r.declared(tree)
+    node, kind = r.declarator(tree.child_by_field_name("declarator"), base)
+    value = tree.child_by_field_name("value")
+    if node is None or value is None:
+        return s.BadExpr(r.span(tree), f"`{brief(tree)}`")
+    return s.Variable(r.span(tree), text(node), kind, r.expr(value), flags)
+
+
+def _child(r: Reader, tree: Tree, name: str) -> s.Stmt:
+    node = tree.child_by_field_name(name)
+    return statement(r, node) if node is not None else s.BadStmt(r.span(tree), f"`{brief(tree)}`")
+
+
+def _if(r: Reader, tree: Tree) -> s.Stmt:
+    init, cond = _condition(r, tree.child_by_field_name("condition"))
+    constexpr = any(c.type == "constexpr" for c in tree.children)
+    other = tree.child_by_field_name("alternative")
+    orelse: s.Stmt | None = None
+    if other is not None:
+        inner = next(named(other), None) if other.type == "else_clause" else other
+        orelse = statement(r, inner) if inner is not None else None
+    return s.If(r.span(tree), init, cond, _child(r, tree, "consequence"), orelse, constexpr)
+
+
+def _while(r: Reader, tree: Tree) -> s.Stmt:
+    _, cond = _condition(r, tree.child_by_field_name("condition"))
+    return s.While(r.span(tree), cond, _child(r, tree, "body"))
+
+
+def _do(r: Reader, tree: Tree) -> s.Stmt:
+    return s.DoWhile(r.span(tree), _child(r, tree, "body"), r.field(tree, "condition"))
+
+
+def _for(r: Reader, tree: Tree) -> s.Stmt:
+    init = tree.child_by_field_name("initializer")
+    first: s.Stmt | None = None
+    if init is not None:
+        first = statement(r, init) if init.type in _STATEMENTS else s.Evaluate(r.span(init), r.expr(init))
+    cond, step = tree.child_by_field_name("condition"), tree.child_by_field_name("update")
+    return s.For(
+        r.span(tree),
+        first,
+        r.expr(cond) if cond is not None else None,
+        r.expr(step) if step is not None else None,
+        _child(r, tree, "body"),
+    )
+
+
+def _range_for(r: Reader, tree: Tree) -> s.Stmt:
+    base, flags = r.declared(tree)
+    node, kind = r.declarator(tree.child_by_field_name("declarator"), base)
+    name = text(node) if node is not None else "?"
+    made = s.Variable(r.span(node) if node is not None else r.span(tree), name, kind, None, flags)
+    return s.RangeFor(r.span(tree), made, r.field(tree, "right"), _child(r, tree, "body"))
+
+
+def _switch(r: Reader, tree: Tree) -> s.Stmt:
+    init, value = _condition(r, tree.child_by_field_name("condition"))
+    body = tree.child_by_field_name("body")
+    cases: list[s.Case] = []
+    for child in named(body) if body is not None else ():
+        if child.type != "case_statement":
+            return s.BadStmt(r.span(child), "a statement before the first `case`")
+        label = child.child_by_field_name("value")
+        rest = [c for c in named(child) if label is None or c.start_byte > label.start_byte]
+        stmts = tuple(statement(r, c) for c in rest)
+        cases.append(s.Case(r.span(child), r.expr(label) if label is not None else None, stmts))
+    if init is not None or isinstance(value, s.Variable):
+        return s.BadStmt(r.span(tree), "a `switch` that declares a variable")
+    return s.Switch(r.span(tree), value, tuple(cases))
+
+
+def _return(r: Reader, tree: Tree) -> s.Stmt:
+    inner = next(named(tree), None)
+    return s.Return(r.span(tree), r.expr(inner) if inner is not None else None)
+
+
+def _define(r: Reader, tree: Tree) -> s.Stmt:
+    from gpusafe.parse.cuda.items import items_of  # items read function bodies, which are statements
+
+    made = items_of(r, tree, "")
+    if not made:
+        return s.Empty(r.span(tree))
+    if len(made) == 1:
+        return s.Define(r.span(tree), made[0])
+    return s.Compound(r.span(tree), tuple(s.Define(i.span, i) for i in made))
+
+
+_STATEMENTS: dict[str, Callable[[Reader, Tree], s.Stmt]] = {
+    "compound_statement": compound,
+    "declaration": _declaration,
+    "expression_statement": _expression,
+    "if_statement": _if,
+    "while_statement": _while,
+    "do_statement": _do,
+    "for_statement": _for,
+    "for_range_loop": _range_for,
+    "switch_statement": _switch,
+    "return_statement": _return,
+    "break_statement": lambda r, t: s.Break(r.span(t)),
+    "continue_statement": lambda r, t: s.Continue(r.span(t)),
+    "goto_statement": lambda r, t: s.BadStmt(r.span(t), f"`{brief(t)}`"),
+    "labeled_statement": lambda r, t: s.BadStmt(r.span(t), "a label for `goto`"),
+    "static_assert_declaration": lambda r, t: s.Empty(r.span(t)),
+    "using_declaration": _define,
+    "namespace_alias_definition": _define,
+    "alias_declaration": _define,
+    "type_definition": _define,
+    "struct_specifier": _define,
+    "class_specifier": _define,
+    "union_specifier": _define,
+    "enum_specifier": _define,
+    "attributed_statement": lambda r, t: _child_last(r, t),
+    ";": lambda r, t: s.Empty(r.span(t)),
+}
+
+
+def _child_last(r: Reader, tree: Tree) -> s.Stmt:
+    children = list(named(tree))
+    return statement(r, children[-1]) if children else s.Empty(r.span(tree))
