@@ -1,0 +1,115 @@
+"""From one crate root to PTX text with rustc."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpusafe.codegen_check.sandbox import Limits, Outcome, run
+from gpusafe.codegen_check.toolchain import TRIPLE, Rustc
+
+LIMITS = Limits(seconds=60.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One compilation. ``features``: crate features to switch on besides those in the text; ``externs``: name to rlib."""
+
+    root: Path
+    name: str
+    edition: str
+    target: str
+    flags: tuple[str, ...] = ()
+    externs: tuple[tuple[str, Path], ...] = ()
+    crate_attributes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """One error message of the compiler or the assembler, with the place that it names, if any."""
+
+    message: str
+    file: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """``ptx`` is the text, or None with the reason.
+
+    ``kind`` of a failure: ``code`` (the front end of rustc refuses the text), ``backend`` (LLVM cannot compile it for
+    this target), ``tool`` (rustc did not do its work: out of time, killed, no space).
+    """
+
+    ptx: str | None
+    kind: str = ""
+    complaints: tuple[Complaint, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """The first complaint in one line."""
+        return self.complaints[0].message if self.complaints else "no reason given"
+
+
+def compile_ptx(rustc: Rustc, sysroot: Path, job: Job, folder: Path) -> Compiled:
+    """Compile ``job`` inside ``folder``; never raises for what rustc does."""
+    out = folder / f"{job.name}-{job.target}.s"
+    argv = [str(rustc.path), "--edition", job.edition, "--crate-name", job.name, "--crate-type", "lib"]
+    argv += ["--target", TRIPLE, "--sysroot", str(sysroot), "-O", "-C", "panic=abort", "-C", f"target-cpu={job.target}"]
+    argv += ["-C", "debuginfo=line-tables-only", _comments_flag(rustc), "--cap-lints", "allow", "--emit", f"asm={out}"]
+    for attribute in job.crate_attributes:
+        argv += ["-Z", f"crate-attr={attribute}"]
+    for name, rlib in job.externs:
+        argv += ["--extern", f"{name}={rlib}"]
+    argv += [*_without_plain_opt(job.flags), str(job.root)]
+    outcome = run(argv, folder, {"RUSTC_BOOTSTRAP": "1"}, LIMITS)
+    if outcome.ok:
+        try:
+            return Compiled(out.read_text(errors="replace"))
+        except OSError as error:
+            return Compiled(None, "tool", (Complaint(f"rustc left no PTX: {error.strerror}"),))
+    return _failure(outcome)
+
+
+def _comments_flag(rustc: Rustc) -> str:
+    """The option that adds inlined call sites to ``.loc`` lines; it had another name before 1.79."""
+    return "-Zverbose-asm=yes" if rustc.release >= (1, 79) else "-Zasm-comments=yes"
+
+
+def _without_plain_opt(flags: tuple[str, ...]) -> tuple[str, ...]:
+    """``-O`` is given already, and once only is allowed; an own ``opt-level`` comes later and wins."""
+    return tuple(f for f in flags if f != "-O" and not f.startswith("-Ctarget-cpu="))
+
+
+def _failure(outcome: Outcome) -> Compiled:
+    backend = re.search(r"LLVM ERROR: (.*)", outcome.stderr)
+    if backend:
+        return Compiled(None, "backend", (Complaint(f"LLVM: {backend[1].strip().rstrip('.')}"),))
+    complaints = tuple(_complaints(outcome.stderr))
+    if outcome.code == 1 and complaints:
+        return Compiled(None, "code", complaints)
+    if "internal compiler error" in outcome.stderr:
+        return Compiled(None, "tool", (Complaint("rustc stopped with an internal compiler error"),))
+    problem = outcome.problem or f"ended with status {outcome.code}"
+    return Compiled(None, "tool", (Complaint(f"rustc {problem}"),))
+
+
+def _complaints(stderr: str) -> list[Complaint]:
+    """Error messages in rustc's human form, each with the place after its arrow."""
+    found: list[Complaint] = []
+    message = None
+    for line in stderr.splitlines():
+        start = re.match(r"error(?:\[E\d+\])?: (.*)", line)
+        if start:
+            if message is not None:
+                found.append(Complaint(message))
+            message = None if start[1].startswith("aborting due to") else start[1]
+            continue
+        place = re.match(r"\s*--> (.*?):(\d+):\d+", line)
+        if place and message is not None:
+            found.append(Complaint(message, place[1], int(place[2])))
+            message = None
+    if message is not None:
+        found.append(Complaint(message))
+    return found
