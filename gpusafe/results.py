@@ -31,6 +31,15 @@ class Finding:
     unit: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Suppressed:
+    """A finding that a directive in the source accepts, with the directive's reason and place."""
+
+    finding: Finding
+    reason: str
+    directive: Span
+
+
 class FileStatus(Enum):
     """What became of a file."""
 
@@ -60,3 +69,4 @@ class Report:
     notices: tuple[str, ...] = ()
     sources: dict[str, str] | None = None
     seconds: float = 0.0
+    suppressed: tuple[Suppressed, ...] = ()

@@ -1,1 +1,9 @@
-"""One file a rule."""
+"""One file a rule: its docstring is the explanation, the docs page and the SARIF help."""
+
+from __future__ import annotations
+
+from gpusafe.rules.catalogue import RULES, codes, find, validate_selection
+from gpusafe.rules.conclude import Conclusion, conclude, findings
+from gpusafe.rules.rule import Rule
+
+__all__ = ["RULES", "Conclusion", "Rule", "codes", "conclude", "find", "findings", "validate_selection"]

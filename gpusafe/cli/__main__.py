@@ -1,0 +1,9 @@
+"""``python -m gpusafe.cli``."""
+
+from __future__ import annotations
+
+import sys
+
+from gpusafe.cli import main
+
+sys.exit(main())

@@ -1,0 +1,138 @@
+"""The argument parser: commands, and the flags that the options' metadata describes."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from gpusafe import __version__
+
+if TYPE_CHECKING:
+    from gpusafe.config import Setting
+
+_EPILOG = """exit status: 0 clean, 1 findings, 2 usage or internal error, 3 incomplete under --strict"""
+
+
+def parse(arguments: list[str]) -> Callable[[], int] | int:
+    """The command that ``arguments`` ask for, or the exit status where argparse has already answered."""
+    if arguments[:1] == ["--explain"]:  # as rustc and clippy spell it
+        arguments = ["explain", *arguments[1:]]
+    parser = _parser(with_options=arguments[:1] == ["check"])
+    if not arguments:
+        parser.print_help()
+        return 2
+    try:
+        space = parser.parse_args(arguments)
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else 2
+    command: Callable[[argparse.Namespace], int] = space.command
+    return lambda: command(space)
+
+
+def _parser(*, with_options: bool) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="gpusafe",
+        description="The borrow checker that Rust lacks at the GPU launch boundary.",
+        epilog=_EPILOG,
+        allow_abbrev=False,
+    )
+    parser.add_argument("-V", "--version", action="version", version=f"gpusafe {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    check = _command(commands, "check", "prove or refute the GPU code of a workspace, folder or file", _check)
+    check.add_argument("paths", nargs="*", metavar="PATH", help="crates, folders or files (default: this folder)")
+    check.add_argument("--config", metavar="FILE", help="read settings from FILE instead of the nearest gpusafe.toml")
+    if with_options:  # the metadata is read only for the command that needs it
+        _add_options(check)
+
+    explain = _command(commands, "explain", "what a rule finds, why it matters, how to fix it", _explain)
+    explain.add_argument("rule", metavar="RULE", help="a code or name, such as GS101 or stream-race")
+    _add_color(explain)
+
+    rules = _command(commands, "rules", "list the rules", _rules)
+    rules.add_argument("--format", choices=("text", "json"), default="text", help="how to write the list")
+    _add_color(rules)
+
+    doctor = _command(commands, "doctor", "what is installed, what that enables, how to get the rest", _doctor)
+    doctor.add_argument("--format", choices=("text", "json"), default="text", help="how to write it")
+
+    config = _command(commands, "config", "the settings in force and where each comes from", _config)
+    config.add_argument("--config", metavar="FILE", help="read settings from FILE")
+    config.add_argument("path", nargs="?", default=".", metavar="PATH", help="where to look for settings")
+    return parser
+
+
+def _command(commands: Any, name: str, about: str, run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name, help=about, description=about, epilog=_EPILOG, allow_abbrev=False
+    )
+    parser.set_defaults(command=run)
+    return parser
+
+
+def _add_color(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colour the text")
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    from gpusafe.config import settings
+
+    for option, setting in settings():
+        _add_option(parser, option.name, setting)
+
+
+def _add_option(parser: argparse.ArgumentParser, name: str, setting: Setting) -> None:
+    about: dict[str, Any] = {"dest": name, "help": setting.help, "default": argparse.SUPPRESS}
+    if setting.choices:
+        about["choices"] = setting.choices
+    elif setting.metavar is None:
+        about["action"] = "store_true"
+    else:
+        about["metavar"] = setting.metavar
+        if setting.parse is not None:
+            about["type"] = _typed(setting.parse)
+    parser.add_argument(*setting.flags, **about)
+
+
+def _typed(parse_text: Callable[[str], Any]) -> Callable[[str], Any]:
+    def convert(text: str) -> Any:
+        try:
+            return parse_text(text)
+        except ValueError as problem:
+            raise argparse.ArgumentTypeError(str(problem)) from None
+
+    return convert
+
+
+def _check(space: argparse.Namespace) -> int:
+    from gpusafe.cli.check import run
+    from gpusafe.config import settings
+
+    names = {option.name for option, _ in settings()}
+    given = {name: value for name, value in vars(space).items() if name in names}
+    return run(tuple(space.paths), given, space.config)
+
+
+def _explain(space: argparse.Namespace) -> int:
+    from gpusafe.cli.explain import run
+
+    return run(space.rule, space.color)
+
+
+def _rules(space: argparse.Namespace) -> int:
+    from gpusafe.cli.catalogue import run
+
+    return run(space.format)
+
+
+def _doctor(space: argparse.Namespace) -> int:
+    from gpusafe.cli.doctor import run
+
+    return run(space.format)
+
+
+def _config(space: argparse.Namespace) -> int:
+    from gpusafe.cli.settings import run
+
+    return run(space.path, space.config)

@@ -1,0 +1,170 @@
+"""The options of a run: one frozen dataclass whose field metadata makes the command line and the configuration file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import Field, dataclass, field, fields, replace
+from typing import Any
+
+from gpusafe.errors import UsageError
+
+Shape = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """How one option is written.
+
+    ``flags``: its command line spellings; ``help``: one line for ``--help``; ``choices``: the words it accepts;
+    ``metavar``: the placeholder of its value; ``parse``: reads its text (raises ValueError with the reason);
+    ``in_file``: whether ``gpusafe.toml`` may set it.
+    """
+
+    flags: tuple[str, ...]
+    help: str
+    choices: tuple[str, ...] = ()
+    metavar: str | None = None
+    parse: Callable[[str], Any] | None = None
+    in_file: bool = True
+
+
+def parse_words(text: str) -> tuple[str, ...]:
+    """``a,b c`` as the words that it lists."""
+    return tuple(word for word in text.replace(",", " ").split() if word)
+
+
+def parse_shape(text: str) -> Shape:
+    """``256``, ``16x16`` or ``16,16,1`` as three extents (missing ones are 1)."""
+    try:
+        parts = [int(part) for part in text.lower().replace("x", ",").split(",")]
+    except ValueError:
+        raise ValueError(f"`{text}` is not a shape such as 256, 16x16 or 8x8x4") from None
+    if not 1 <= len(parts) <= 3 or any(part < 1 for part in parts):
+        raise ValueError(f"`{text}` is not a shape of one to three positive extents")
+    x, y, z = (*parts, 1, 1)[:3]
+    return x, y, z
+
+
+def parse_count(text: str) -> int:
+    """A number that is not negative."""
+    if not text.isdigit():
+        raise ValueError(f"`{text}` is not a number")
+    return int(text)
+
+
+def _setting(
+    default: Any,
+    *flags: str,
+    help: str,
+    choices: tuple[str, ...] = (),
+    metavar: str | None = None,
+    parse: Callable[[str], Any] | None = None,
+    in_file: bool = True,
+) -> Any:
+    return field(default=default, metadata={"setting": Setting(flags, help, choices, metavar, parse, in_file)})
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user asked for.
+
+    ``paths``: crates, folders or files, all of which exist. ``jobs`` 0 means one process a core. ``select`` and
+    ``ignore`` hold codes, names or prefixes (``GS1``). ``block`` and ``grid`` bound kernels that no launch in sight
+    bounds. ``targets`` are PTX targets (``sm_80``).
+    """
+
+    paths: tuple[str, ...] = (".",)
+    format: str = _setting(
+        "text", "--format", "--message-format", help="how to write the outcome", choices=("text", "json", "sarif")
+    )
+    output: str | None = _setting(
+        None, "--output", help="write the outcome to FILE instead of stdout", metavar="FILE", in_file=False
+    )
+    jobs: int = _setting(
+        0, "-j", "--jobs", help="processes to use (default: one a core)", metavar="N", parse=parse_count
+    )
+    select: tuple[str, ...] = _setting(
+        (), "--select", help="report only these rules: codes, names or prefixes", metavar="RULES", parse=parse_words
+    )
+    ignore: tuple[str, ...] = _setting(
+        (), "--ignore", help="leave these rules out of the findings", metavar="RULES", parse=parse_words
+    )
+    fail_on: str = _setting(
+        "error",
+        "--fail-on",
+        help="lowest level of a finding that gives exit status 1",
+        choices=("error", "warning", "note", "never"),
+    )
+    strict: bool = _setting(False, "--strict", help="exit with 3 when something could not be analysed or settled")
+    ptx: str = _setting(
+        "auto", "--ptx", help="compile verified kernels and check their PTX", choices=("auto", "always", "never")
+    )
+    targets: tuple[str, ...] = _setting(
+        (), "--targets", help="PTX targets such as sm_80,sm_90", metavar="TARGETS", parse=parse_words
+    )
+    error_paths: bool = _setting(
+        False, "--error-paths", help="also follow the paths on which a GPU API call itself fails (as warnings)"
+    )
+    block: tuple[int, int, int] | None = _setting(
+        None,
+        "--block",
+        help="block shape of kernels that no launch in sight bounds",
+        metavar="XxYxZ",
+        parse=parse_shape,
+    )
+    grid: tuple[int, int, int] | None = _setting(
+        None, "--grid", help="grid shape of kernels that no launch in sight bounds", metavar="XxYxZ", parse=parse_shape
+    )
+    same_value_stores: str = _setting(
+        "error",
+        "--same-value-stores",
+        help="whether several threads may store one value to one element",
+        choices=("error", "allow"),
+    )
+    color: str = _setting("auto", "--color", help="colour the text", choices=("auto", "always", "never"), in_file=False)
+    quiet: bool = _setting(False, "-q", "--quiet", help="no progress and no table of verdicts", in_file=False)
+    verbose: bool = _setting(False, "-v", "--verbose", help="show every obligation and assumption", in_file=False)
+    max_file_bytes: int = _setting(
+        8_000_000, "--max-file-bytes", help="skip larger files, visibly", metavar="N", parse=parse_count
+    )
+
+
+def settings() -> tuple[tuple[Field[Any], Setting], ...]:
+    """Every option with how it is written, in order."""
+    return tuple((f, f.metadata["setting"]) for f in fields(Options) if "setting" in f.metadata)
+
+
+def with_values(options: Options, values: Mapping[str, Any]) -> Options:
+    """``options`` with the given fields replaced."""
+    return replace(options, **values)
+
+
+def from_table(table: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The fields that a configuration table sets; keys are the field names with dashes.
+
+    ``where`` names the table for messages. Raises UsageError for an unknown key or a value of the wrong kind.
+    """
+    known = {f.name.replace("_", "-"): (f, s) for f, s in settings() if s.in_file}
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        if key not in known:
+            raise UsageError(f"{where}: unknown key `{key}` (known: {', '.join(sorted(known))})")
+        option, setting = known[key]
+        values[option.name] = _read(value, option, setting, f"{where}: `{key}`")
+    return values
+
+
+def _read(value: Any, option: Field[Any], setting: Setting, where: str) -> Any:
+    if setting.choices:
+        if value not in setting.choices:
+            raise UsageError(f"{where} must be one of {', '.join(setting.choices)}, not {value!r}")
+        return value
+    if setting.parse is None:
+        if not isinstance(value, bool):
+            raise UsageError(f"{where} must be true or false, not {value!r}")
+        return value
+    text = ",".join(str(item) for item in value) if isinstance(value, list) else str(value)
+    try:
+        return setting.parse(text)
+    except ValueError as problem:
+        raise UsageError(f"{where}: {problem}") from None

@@ -1,0 +1,61 @@
+"""The last line: how many findings, how much is proved, and what became of the files."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from gpusafe.report.style import Style
+from gpusafe.results import FileStatus, Level, Report
+from gpusafe.verdict import Verdict
+
+
+def summary(report: Report, style: Style) -> str:
+    """One line: ``3 errors; 5 of 9 units proved, 2 refuted, 2 unknown; 14 files: 6 analysed, 8 without GPU code``."""
+    return "; ".join((_findings(report, style), _units(report, style), _files(report)))
+
+
+def _findings(report: Report, style: Style) -> str:
+    counts = Counter(finding.level for finding in report.findings)
+    parts = [style.paint("error", _count(counts[Level.ERROR], "error")) if counts[Level.ERROR] else "no errors"]
+    if counts[Level.WARNING]:
+        parts.append(style.paint("warning", _count(counts[Level.WARNING], "warning")))
+    if report.suppressed:
+        parts.append(f"{len(report.suppressed)} allowed by directives")
+    return ", ".join(parts)
+
+
+def _units(report: Report, style: Style) -> str:
+    total = len(report.units)
+    if not total:
+        return "nothing was proved: no GPU code found"
+    counts = Counter(unit.verdict for unit in report.units)
+    proved, refuted, unknown = (counts[v] for v in (Verdict.PROVED, Verdict.REFUTED, Verdict.UNKNOWN))
+    if proved == total:
+        whole = "the only unit is" if total == 1 else f"all {total} units are"
+        return style.paint("proved", f"{whole} proved")
+    parts = [f"{proved} of {_count(total, 'unit')} proved"]
+    if refuted:
+        parts.append(style.paint("refuted", f"{refuted} refuted"))
+    if unknown:
+        parts.append(style.paint("unknown", f"{unknown} unknown"))
+    return ", ".join(parts)
+
+
+_FILE_WORDS = {
+    FileStatus.ANALYSED: "analysed",
+    FileStatus.NO_GPU: "without GPU code",
+    FileStatus.SYNTAX_ERROR: "with syntax errors",
+    FileStatus.SKIPPED: "skipped",
+}
+
+
+def _files(report: Report) -> str:
+    counts = Counter(record.status for record in report.files)
+    if not report.files:
+        return "no files"
+    parts = [f"{counts[status]} {words}" for status, words in _FILE_WORDS.items() if counts[status]]
+    return f"{_count(len(report.files), 'file')}: {', '.join(parts)}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

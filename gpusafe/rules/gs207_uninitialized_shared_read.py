@@ -1,0 +1,37 @@
+"""shared memory is read before any thread has written it
+
+## What it does
+Asks for a read of a shared element that no thread of the block has stored to before it.
+
+## Why is this bad
+Shared memory starts with whatever the last block left there.
+
+## How to fix
+Store to every element that is read, with the guard inside the value (`if i < n { x[i] } else { 0.0 }`), then the
+barrier.
+
+## Limits
+Writes whose coverage cannot be expressed leave the question open.
+"""
+
+from __future__ import annotations
+
+from gpusafe.rules.rule import declare
+
+RULE = declare(
+    __name__,
+    __doc__,
+    help="let every thread store its element (a neutral value where there is no input) before the barrier",
+    racy="""
+    if i < n {
+        tile[t] = x[i];
+    }
+    thread::sync_threads();
+    sum += tile[t ^ 1]; // never written where i >= n
+    """,
+    fixed="""
+    tile[t] = if i < n { x[i] } else { 0.0 };
+    thread::sync_threads();
+    sum += tile[t ^ 1];
+    """,
+)

@@ -1,0 +1,32 @@
+"""two exclusive borrows of one element are live in two threads
+
+## What it does
+Asks for two threads whose `&mut` borrows (elements, rows, tiles) overlap, whether or not the values race.
+
+## Why is this bad
+The compiler may assume that nobody else touches what a `&mut` covers, and reorders or caches accordingly.
+
+## How to fix
+Borrow disjoint parts, or keep raw pointers and prove the accesses themselves disjoint.
+
+## Limits
+Borrows made from raw pointers of unknown origin make the kernel unknown.
+"""
+
+from __future__ import annotations
+
+from gpusafe.rules.rule import declare
+
+RULE = declare(
+    __name__,
+    __doc__,
+    help="make the borrowed parts disjoint between the threads, or use raw pointers and atomics for the shared part",
+    racy="""
+    let row = unsafe { core::slice::from_raw_parts_mut(out.add(block * width), width) };
+    row[t] = v; // every thread of the block borrows the whole row
+    """,
+    fixed="""
+    let cell = unsafe { &mut *out.add(block * width + t) };
+    *cell = v;
+    """,
+)

@@ -1,0 +1,35 @@
+"""a gpusafe comment or attribute that cannot be read, or that lacks its reason
+
+## What it does
+Names directives with an unknown verb or rule, a contract that does not parse, an `allow` without a reason, and
+directives that no statement or item follows.
+
+## Why is this bad
+It has no effect, though it reads as if it had.
+
+## How to fix
+`// gpusafe: allow(GS101): reason`, `// gpusafe: requires(n <= out.len())`, `// gpusafe: assume(injective(perm))`.
+
+## Limits
+Only comments that begin with `gpusafe:` are looked at.
+"""
+
+from __future__ import annotations
+
+from gpusafe.results import Level
+from gpusafe.rules.rule import declare
+
+RULE = declare(
+    __name__,
+    __doc__,
+    level=Level.WARNING,
+    help="write `// gpusafe: allow(GS101): reason`, `// gpusafe: requires(condition)` or `// gpusafe: assume(fact)`",
+    racy="""
+    // gpusafe: allow(GS101)
+    copies.memcpy_dtoh(&buf, &mut host)?;
+    """,
+    fixed="""
+    // gpusafe: allow(GS101): `buf` is written once, before the streams exist
+    copies.memcpy_dtoh(&buf, &mut host)?;
+    """,
+)

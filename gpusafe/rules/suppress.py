@@ -1,0 +1,67 @@
+"""Directives against findings: what is accepted, what a directive accepts for nothing, what cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from gpusafe.parse.directives import Allow, Directives, read
+from gpusafe.results import Finding, Suppressed
+from gpusafe.rules.catalogue import RULES, code_of
+from gpusafe.span import Span
+from gpusafe.verdict import Site
+
+_NEVER = frozenset({"GS905", "GS906"})
+
+
+def apply_directives(
+    findings: Iterable[Finding], sources: Mapping[str, str]
+) -> tuple[tuple[Finding, ...], tuple[Suppressed, ...]]:
+    """The findings that remain (with GS905 and GS906 for the directives themselves), and those accepted."""
+    directives = {file: read(file, text) for file, text in sources.items() if "gpusafe" in text}
+    allows = [(allow, code) for d in directives.values() for allow in d.allows for code in _codes(allow)]
+    used: set[tuple[Span, str]] = set()
+    kept: list[Finding] = []
+    suppressed: list[Suppressed] = []
+    for finding in findings:
+        allow = next((a for a, code in allows if code == finding.rule and _touches(a, finding)), None)
+        if allow is None or finding.rule in _NEVER:
+            kept.append(finding)
+        else:
+            used.add((allow.span, finding.rule))
+            suppressed.append(Suppressed(finding, allow.reason, allow.span))
+    kept += [_unused(allow, code) for allow, code in allows if (allow.span, code) not in used and not allow.quiet]
+    kept += [problem for d in directives.values() for problem in _problems(d)]
+    return tuple(kept), tuple(suppressed)
+
+
+def _codes(allow: Allow) -> list[str]:
+    return [code for rule in allow.rules if (code := code_of(rule)) is not None]
+
+
+def _touches(allow: Allow, finding: Finding) -> bool:
+    """Whether one side of the finding begins in the lines that the directive covers."""
+    return any(
+        site.span.file == allow.covers.file and allow.covers.line <= site.span.line <= allow.covers.end_line
+        for site in (finding.primary, *finding.related)
+    )
+
+
+def _unused(allow: Allow, code: str) -> Finding:
+    rule = RULES["GS905"]
+    message = f"`allow({code})` suppresses nothing"
+    return Finding("GS905", rule.level, message, Site(allow.span, "no finding of this rule here"), help=rule.help)
+
+
+def _problems(directives: Directives) -> list[Finding]:
+    rule = RULES["GS906"]
+    problems = [(p.span, p.message) for p in directives.problems]
+    problems += [
+        (allow.span, f"there is no rule `{name}`")
+        for allow in directives.allows
+        for name in allow.rules
+        if code_of(name) is None and not allow.quiet
+    ]
+    return [
+        Finding("GS906", rule.level, message, Site(span, "this directive has no effect"), help=rule.help)
+        for span, message in problems
+    ]

@@ -1,0 +1,56 @@
+"""Notes for what could not be settled: one a unit and reason."""
+
+from __future__ import annotations
+
+from gpusafe.results import Finding, Level
+from gpusafe.rules.catalogue import RULES
+from gpusafe.verdict import Obligation, Site, Unit, Verdict
+
+_MAX_QUESTIONS = 4
+
+_BY_WORDING = (
+    ("GS904", ("solver limit", "the solver's limit", "the solver gave up", "resource limit")),
+    ("GS902", ("call of ", "a call of ", "calls ", "unmodelled call")),
+)
+"""How reasons begin that have a rule of their own; all others are GS901."""
+
+
+def unproved(unit: Unit) -> tuple[Finding, ...]:
+    """The notes of one unit; none when it has no unknown obligation."""
+    groups: dict[tuple[str, str], list[Obligation]] = {}
+    for obligation in unit.obligations:
+        if obligation.verdict is Verdict.UNKNOWN:
+            reason = obligation.reason or "no reason was given"
+            groups.setdefault((rule_of(obligation), reason), []).append(obligation)
+    return tuple(_note(unit, rule, reason, group) for (rule, reason), group in groups.items())
+
+
+def rule_of(obligation: Obligation) -> str:
+    """GS901, or the narrower rule that an unknown obligation names itself or by how its reason begins."""
+    if obligation.rule.startswith("GS90"):
+        return obligation.rule
+    reason = (obligation.reason or "").lower()
+    for rule, beginnings in _BY_WORDING:
+        if reason.startswith(beginnings):
+            return rule
+    return "GS901"
+
+
+def _note(unit: Unit, rule: str, reason: str, group: list[Obligation]) -> Finding:
+    first = group[0]
+    spans = list(dict.fromkeys(o.span for o in group))
+    what = "kernel" if unit.kind == "kernel" else "host function"
+    questions = list(dict.fromkeys(f"not settled: {o.question} ({o.rule})" for o in group))
+    if len(questions) > _MAX_QUESTIONS:
+        rest = len(questions) - _MAX_QUESTIONS + 1
+        questions = [*questions[: _MAX_QUESTIONS - 1], f"not settled: {rest} more questions about this {what}"]
+    return Finding(
+        rule,
+        Level.NOTE,
+        f"{what} `{unit.name}` is neither proved nor refuted: {reason}",
+        Site(first.span, "not settled here"),
+        tuple(Site(span, "nor here") for span in spans[1:3]),
+        tuple(questions),
+        RULES[rule].help,
+        unit.name,
+    )
