@@ -45,17 +45,22 @@ def gutter_width(sites: Iterable[Site]) -> int:
 
 
 def _by_file(primary: Site, related: Sequence[Site]) -> dict[str, list[_Label]]:
-    files: dict[str, list[_Label]] = {primary.span.file: []}
+    files: dict[str, list[tuple[Site, bool]]] = {primary.span.file: []}
     seen: set[tuple[Span, str]] = set()
     for site in (primary, *related):
-        if (site.span, site.label) in seen:
-            continue
-        seen.add((site.span, site.label))
-        labels = files.setdefault(site.span.file, [])
-        long = site.span.end_line > site.span.line
-        depth = 1 + max((label.depth for label in labels if long), default=0) if long else 0
-        labels.append(_Label(site.span, site.label, site is primary, depth))
-    return files
+        if (site.span, site.label) not in seen:
+            seen.add((site.span, site.label))
+            files.setdefault(site.span.file, []).append((site, site is primary))
+    return {file: _labels(sites) for file, sites in files.items()}
+
+
+def _labels(sites: list[tuple[Site, bool]]) -> list[_Label]:
+    """The labels of one file; bars of places that enclose others run further left."""
+    long = sorted(
+        {site.span for site, _ in sites if site.span.end_line > site.span.line}, key=lambda s: (s.line, -s.end_line)
+    )
+    depths = {span: place for place, span in enumerate(long, 1)}
+    return [_Label(site.span, site.label, primary, depths.get(site.span, 0)) for site, primary in sites]
 
 
 def _excerpt(lines: list[str], labels: list[_Label], style: Style, gutter: int) -> list[str]:
@@ -120,13 +125,14 @@ def _below(number: int, source: SourceLine, labels: list[_Label], depth: int, st
     out: list[str] = []
     here = [label for label in labels if label.span.line == number and not label.depth]
     marks = [_mark(label, source, style.width) for label in here]
-    side = _side(number, labels, depth, style, inclusive=False)
+    side = _side(number, source, labels, depth, style)
     out += [side + line for line in mark_lines(marks, style)]
-    for label in labels:
+    outer_first = sorted(labels, key=lambda label: label.depth)
+    for label in outer_first:
         if label.depth and label.span.line == number and not _opens_flush(label, source):
             column = source.column(label.span.col)
             out.append(_elbow(label, number, column, "", labels, depth, style, opening=True))
-    for label in labels:
+    for label in reversed(outer_first):
         if label.depth and label.span.end_line == number:
             column = max(source.column(label.span.end_col) - 1, 0)
             out.append(_elbow(label, number, column, label.text, labels, depth, style, opening=False))
@@ -139,10 +145,11 @@ def _mark(label: _Label, source: SourceLine, width: int) -> Mark:
     return Mark(start, max(end, start + 1), label.text, label.primary)
 
 
-def _side(number: int, labels: list[_Label], depth: int, style: Style, *, inclusive: bool) -> str:
+def _side(number: int, source: SourceLine, labels: list[_Label], depth: int, style: Style) -> str:
     bars = [" "] * depth
     for label in labels:
-        if label.depth and label.span.line <= number and (number < label.span.end_line or inclusive):
+        begun = label.span.line < number or (label.span.line == number and _opens_flush(label, source))
+        if label.depth and begun and number <= label.span.end_line:
             bars[label.depth - 1] = _tint(label, "|", style)
     return "".join(bars) + (" " if depth else "")
 
@@ -153,7 +160,7 @@ def _elbow(
     """The line that leads from a bar to the first or last character of its place."""
     bars = [" "] * label.depth
     for other in labels:
-        if other.depth and other.depth < label.depth and other.span.line <= number < other.span.end_line:
+        if other.depth and other.depth < label.depth and other.span.line <= number <= other.span.end_line:
             bars[other.depth - 1] = _tint(other, "|", style)
     bars[label.depth - 1] = " " if opening else _tint(label, "|", style)
     mark = "^" if label.primary else "-"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gpusafe.rules.catalogue import RULES, codes, find, validate_selection
+from gpusafe.rules.catalogue import RULES, codes, find, reported, validate_selection
 from gpusafe.rules.conclude import Conclusion, conclude, findings
 from gpusafe.rules.rule import Rule
 
-__all__ = ["RULES", "Conclusion", "Rule", "codes", "conclude", "find", "findings", "validate_selection"]
+__all__ = ["RULES", "Conclusion", "Rule", "codes", "conclude", "find", "findings", "reported", "validate_selection"]
