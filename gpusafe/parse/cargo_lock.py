@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusafe.parse.cargo_manifest import text
-
+_NAME = re.compile(r'^name = "([^"\n]*)"', re.MULTILINE)
+_VERSION = re.compile(r'^version = "([^"\n]*)"', re.MULTILINE)
+_EXACT = re.compile(r'^ "([^" \n]+) ([^" \n]+)[^"\n]*",', re.MULTILINE)
 _NUMBERS = re.compile(r"(\d+)(?:\.(\d+|\*))?(?:\.(\d+|\*))?")
 
 
@@ -30,24 +30,23 @@ class Lock:
 
 
 def read_lock(path: Path) -> Lock | None:
-    """The lock file at ``path``; None when there is none or it cannot be read."""
+    """The lock file at ``path``; None when there is none or it cannot be read.
+
+    Cargo writes these files, always in one form, and they are long: lines are read instead of TOML.
+    """
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, ValueError, RecursionError):
+        content = path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
         return None
     versions: dict[str, tuple[str, ...]] = {}
     chosen: dict[tuple[str, str], str] = {}
-    listed = data.get("package")
-    for entry in listed if isinstance(listed, list) else ():
-        if not isinstance(entry, dict):
+    for block in content.split("[[package]]")[1:]:
+        name, version = _NAME.search(block), _VERSION.search(block)
+        if name is None or version is None:
             continue
-        name = text(entry.get("name"))
-        versions[name] = (*versions.get(name, ()), text(entry.get("version")))
-        wanted = entry.get("dependencies")
-        for line in wanted if isinstance(wanted, list) else ():
-            parts = text(line).split(" ")
-            if len(parts) > 1:
-                chosen[name, parts[0]] = parts[1]
+        versions[name[1]] = (*versions.get(name[1], ()), version[1])
+        for wanted in _EXACT.finditer(block):
+            chosen[name[1], wanted[1]] = wanted[2]
     return Lock(versions, chosen)
 
 

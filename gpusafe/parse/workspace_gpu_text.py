@@ -29,15 +29,14 @@ GPU_CRATES = (
 )
 """Crates whose API puts work on a GPU, by the name that code uses."""
 
-_MENTION = re.compile(
-    r"\b(?:" + "|".join(GPU_CRATES) + r")\b"
-    r"|\barch\s*::\s*(?:\{[^}]*\b)?nvptx\b|\bnvptx\s*::"
-    r"|#\s*\[\s*(?:\w+\s*::\s*)*(?:kernel|cuda_module|cube|tile_module|externally_visible)\b"
-    r"|\b(?:cuda_)?launch(?:_async)?\s*!|\blaunch_builder\b|\bcudaLaunch\w*|\bcuLaunch\w*|\bcudaMemcpy\w*|\bcuMemcpy\w*"
-    r"|\bcudaStream\w*|\bcuStream\w*"
-    r"|\b(?:Cuda(?:Stream|Slice|Device|Context|Function|Module|View|Event|Graph)\w*|DeviceBuffer|DeviceBox|DisjointSlice)\b"
-    r"|\b__global__\b"
+_STEMS = (
+    *("arch::nvptx", "nvptx::", "launch_builder", "launch!", "launch_async!"),
+    *("cudaLaunch", "cuLaunch", "cudaMemcpy", "cuMemcpy", "cudaStream", "cuStream", "cudaMalloc", "cuMemAlloc"),
+    *("CudaStream", "CudaSlice", "CudaDevice", "CudaContext", "CudaFunction", "CudaModule", "CudaView", "CudaEvent"),
+    *("CudaGraph", "DeviceBuffer", "DeviceBox", "DevicePtr", "DisjointSlice"),
 )
+_ATTRIBUTE = re.compile(r"#\s*\[[^\]]*\b(?:kernel|cuda_module|cube|tile_module)\b")
+_NVPTX_USE = re.compile(r"use\b[^;]*\bnvptx\b")
 _NOISE = re.compile(
     r"//[^\n]*"
     r"|/\*.*?\*/"
@@ -46,17 +45,38 @@ _NOISE = re.compile(
     r"|b?'(?:\\.|[^'\\\n])'",
     re.DOTALL,
 )
-_IN_STRINGS = re.compile(r"\"(?:ptx|gpu)-kernel\"|\b__global__\b")
+_STRINGS = ('"ptx-kernel"', '"gpu-kernel"', "__global__")
 
 
 def mentions_gpu(text: str) -> bool:
     """Whether the text may hold GPU code of any supported kind; comments and most strings do not count."""
-    if _MENTION.search(text) is None and _IN_STRINGS.search(text) is None:
+    in_strings = any(sign in text for sign in _STRINGS)
+    if not in_strings and not _code_mentions(text):
         return False
-    return (
-        any(_matters(match[0]) for match in _NOISE.finditer(text)) or _MENTION.search(_NOISE.sub(" ", text)) is not None
-    )
+    if in_strings and any(_matters(match[0]) for match in _NOISE.finditer(text)):
+        return True
+    return _code_mentions(_NOISE.sub(" ", text))
+
+
+def _code_mentions(text: str) -> bool:
+    if any(stem in text for stem in _STEMS) or any(_has_word(text, name) for name in GPU_CRATES):
+        return True
+    return _ATTRIBUTE.search(text) is not None or ("nvptx" in text and _NVPTX_USE.search(text) is not None)
+
+
+def _has_word(text: str, word: str) -> bool:
+    at = text.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if not (at and _is_word(text[at - 1])) and not (end < len(text) and _is_word(text[end])):
+            return True
+        at = text.find(word, at + 1)
+    return False
+
+
+def _is_word(sign: str) -> bool:
+    return sign == "_" or sign.isalnum()
 
 
 def _matters(noise: str) -> bool:
-    return not noise.startswith(("//", "/*")) and _IN_STRINGS.search(noise) is not None
+    return not noise.startswith(("//", "/*")) and any(sign in noise for sign in _STRINGS)
