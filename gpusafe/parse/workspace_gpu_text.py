@@ -33,7 +33,7 @@ _STEMS = (
     *("arch::nvptx", "nvptx::", "launch_builder", "launch!", "launch_async!"),
     *("cudaLaunch", "cuLaunch", "cudaMemcpy", "cuMemcpy", "cudaStream", "cuStream", "cudaMalloc", "cuMemAlloc"),
     *("CudaStream", "CudaSlice", "CudaDevice", "CudaContext", "CudaFunction", "CudaModule", "CudaView", "CudaEvent"),
-    *("CudaGraph", "DeviceBuffer", "DeviceBox", "DevicePtr", "DisjointSlice"),
+    *("CudaGraph", "DeviceBuffer", "DeviceBox", "DevicePtr"),
 )
 _ATTRIBUTE = re.compile(r"#\s*\[[^\]]*\b(?:kernel|cuda_module|cube|tile_module)\b")
 _NVPTX_USE = re.compile(r"use\b[^;]*\bnvptx\b")

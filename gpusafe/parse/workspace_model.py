@@ -38,8 +38,8 @@ class Crate:
     ``key`` is unique in the workspace (the path of the root file). ``name`` is what ``use`` would call it. ``kind``:
     lib, proc-macro, bin, example, test, bench, build or loose. ``dependencies`` maps the underscored names of packages
     to version texts (of Cargo.lock, else of Cargo.toml; ``*`` when there is none). ``renames`` maps names that code
-    uses to underscored package names, where the two differ; ``locals`` maps names that code uses to keys of crates here.
-    ``modules`` are parsed on first use.
+    uses to underscored package names, where the two differ; ``locals`` maps names that code uses to keys of crates
+    here. ``modules`` are parsed on first use.
     """
 
     key: str
