@@ -23,8 +23,8 @@ class Access:
     """One operation's access to one stretch of memory.
 
     ``mode``: ``read``, ``write``, ``atomic`` (at device scope or wider), ``free``, ``alloc`` (memory comes into being
-    in stream order). ``doubt`` says why it may not happen at all (None: it does). ``arg`` and ``param`` number the launch
-    argument and the kernel parameter that it goes through.
+    in stream order). ``doubt`` says why it may not happen at all (None: it does). ``arg`` and ``param`` number the
+    launch argument and the kernel parameter that it goes through.
     """
 
     op: int

@@ -87,23 +87,24 @@ class Machine:
             name = path.threads.get(index, "main")
             self.hosts.setdefault(name, _Host([], name not in spawned)).ops.append(index)
 
-    def host_step(self, name: str) -> int | None:
-        """Let a host thread do its next operation; the operation's index when the host got past it."""
+    def host_step(self, name: str) -> bool:
+        """Let a host thread make its next call, or get past the one it is in. False where it can do neither."""
         host = self.hosts[name]
         if not host.alive or host.at >= len(host.ops):
-            return None
+            return False
         index = host.ops[host.at]
+        called = host.blocked_on is None
         if host.blocked_on is None:
             host.blocked_on = self._call(index)
         op = self.path.ops[index]
         if not self._satisfied(host.blocked_on) or (isinstance(op, Join) and not self._ended(op.thread)):
-            return None
+            return called
         host.blocked_on = None
         host.at += 1
         self.steps.append(Step("call", index))
         if not isinstance(op, Enqueue):
             self.over.add(index)
-        return index
+        return True
 
     def device_step(self, name: str, held: int | None = None) -> bool:
         """Advance one stream by one start or finish; ``held`` is never finished. False where nothing can happen."""
@@ -235,4 +236,4 @@ def _advance(machine: Machine, held: int | None, threads: tuple[str, ...]) -> bo
     """One step of the device if it can take one, else of the first host thread that can."""
     if any(machine.device_step(name, held) for name in machine.queues):
         return True
-    return any(machine.host_step(name) is not None for name in threads)
+    return any(machine.host_step(name) for name in threads)

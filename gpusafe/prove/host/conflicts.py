@@ -1,0 +1,115 @@
+"""Pairs of accesses of one path that must not meet, and for each whether something orders them.
+
+Accesses are grouped by allocation; within a group bit sets give for each operation the earlier ones that conflict with
+it and are not ordered, so that the work grows with the number of operations and places, not with their pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from gpusafe.dataflow.effects import Access, Effects
+from gpusafe.dataflow.happens_before import Ordering
+from gpusafe.ir.host import Enqueue, HostPath
+
+_AGAINST: Mapping[str, tuple[str, ...]] = {
+    "read": ("write", "atomic", "free", "alloc"),
+    "atomic": ("read", "write", "free", "alloc"),
+    "write": ("read", "write", "atomic", "free", "alloc"),
+    "free": ("read", "write", "atomic", "alloc"),
+    "alloc": ("read", "write", "atomic", "free"),
+}
+"""Which modes an access conflicts with. Two frees of one allocation are the executor's business, not a race."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two conflicting accesses, ``first`` earlier in the path. ``ordered``: they cannot meet, and if the memory goes
+    away or comes into being in one of them, it does so on the right side."""
+
+    first: Access
+    second: Access
+    ordered: bool
+
+
+@dataclass(slots=True)
+class _Group:
+    """The accesses to one allocation so far: operations by mode, and by place (all that a report tells apart)."""
+
+    by_op: dict[int, list[Access]] = field(default_factory=dict)
+    modes: dict[str, int] = field(default_factory=dict)
+    places: dict[int, int] = field(default_factory=dict)
+
+
+def pairs(path: HostPath, found: Effects, ordering: Ordering, places: tuple[int, ...]) -> Iterator[Pair]:
+    """All unordered conflicting pairs, and one ordered pair for each two places that have one.
+
+    ``places[i]`` numbers the source place of op ``i``.
+    """
+    groups: dict[str, _Group] = {}
+    for access in found.accesses:
+        group = groups.setdefault(alias_class(path, access.memory), _Group())
+        yield from _against(path, group, access, ordering)
+        group.by_op.setdefault(access.op, []).append(access)
+        bit = 1 << access.op
+        group.modes[access.mode] = group.modes.get(access.mode, 0) | bit
+        place = places[access.op]
+        group.places[place] = group.places.get(place, 0) | bit
+
+
+def alias_class(path: HostPath, memory: str) -> str:
+    """Memory of different classes never overlaps: unknown memory that is not exclusive is one class."""
+    info = path.memory.get(memory)
+    if info is None or (info.kind == "unknown" and not info.exclusive):
+        return ""
+    return memory
+
+
+def _against(path: HostPath, group: _Group, access: Access, ordering: Ordering) -> Iterator[Pair]:
+    mine = 1 << access.op
+    rivals = 0
+    for mode in _AGAINST[access.mode]:
+        rivals |= group.modes.get(mode, 0)
+    rivals &= ~mine
+    if not rivals:
+        return
+    ordered = rivals & ordering.before[access.op]
+    gone = group.modes.get("free", 0) & rivals
+    unordered = (rivals & ~ordered) | gone
+    for op in _bits(unordered):
+        for earlier in group.by_op[op]:
+            if earlier.mode in _AGAINST[access.mode]:
+                yield Pair(earlier, access, _settled(path, earlier, access, ordering))
+    for members in group.places.values():
+        settled = members & ordered & ~gone
+        if settled:
+            op = settled.bit_length() - 1
+            earlier = next(a for a in group.by_op[op] if a.mode in _AGAINST[access.mode])
+            yield Pair(earlier, access, True)
+
+
+def _settled(path: HostPath, first: Access, second: Access, ordering: Ordering) -> bool:
+    """Whether a pair that ``first`` does not precede for sure is safe all the same.
+
+    The second may be ordered first (another host thread, joined), and operations of one stream never overlap, whichever
+    thread puts them there first; that does for accesses, not for memory that comes or goes.
+    """
+    a, b = path.ops[first.op], path.ops[second.op]
+    if not isinstance(a, Enqueue) and not isinstance(b, Enqueue):
+        return True  # both on the host: Rust's own borrow checker sees them
+    if second.mode == "free":
+        return False
+    if first.mode == "free":
+        return ordering.orders(second.op, first.op)
+    if ordering.orders(second.op, first.op):
+        return "alloc" not in (first.mode, second.mode) or second.mode == "alloc"
+    same_stream = isinstance(a, Enqueue) and isinstance(b, Enqueue) and a.stream == b.stream
+    return same_stream and "alloc" not in (first.mode, second.mode)
+
+
+def _bits(mask: int) -> Iterator[int]:
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low

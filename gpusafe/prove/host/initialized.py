@@ -1,0 +1,138 @@
+"""GS112: the device reads memory that nothing has written on this path.
+
+Only what is certain is refuted: no operation before the read may have written the memory, and the kernel reads before
+it writes. Where a kernel or copy did write, the obligation is proved on the assumption that it wrote what is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from gpusafe.dataflow.contracts import KernelSummary
+from gpusafe.dataflow.effects import Access, Effects
+from gpusafe.dataflow.happens_before import Ordering
+from gpusafe.ir.expr import Expr, PtrAdd, PtrBase, Select
+from gpusafe.ir.host import Enqueue, Gap, HostPath, Memory
+from gpusafe.ir.kernel import Atomic, Block, If, Load, Loop, Stmt, Store, Unmodelled
+from gpusafe.prove.host.conflicts import alias_class
+from gpusafe.prove.host.wording import actor, the
+from gpusafe.verdict import Counterexample, Obligation, Site, Verdict
+
+_WRITES = frozenset({"write", "atomic"})
+
+
+def uninitialized_reads(
+    path: HostPath, found: Effects, ordering: Ordering, summaries: Mapping[str, KernelSummary]
+) -> Iterator[tuple[int, Obligation]]:
+    """An obligation for each device read of memory that came into being uninitialised."""
+    blank = {ident: memory for ident, memory in path.memory.items() if not memory.initialized}
+    if not blank:
+        return
+    written: dict[str, list[int]] = {}
+    touched = _gaps(path)
+    for access in found.accesses:
+        memory = blank.get(access.memory)
+        op = path.ops[access.op]
+        if memory is not None and isinstance(op, Enqueue) and access.mode in ("read", "atomic"):
+            earlier = [w for w in written.get(memory.ident, ()) if w != access.op]
+            yield access.op, _obligation(path, access, memory, earlier, touched, summaries)
+        if access.mode in _WRITES:
+            written.setdefault(access.memory, []).append(access.op)
+
+
+def _gaps(path: HostPath) -> list[tuple[int, frozenset[str]]]:
+    return [(i, frozenset(op.memory)) for i, op in enumerate(path.ops) if isinstance(op, Gap)]
+
+
+def _obligation(
+    path: HostPath,
+    access: Access,
+    memory: Memory,
+    earlier: list[int],
+    gaps: list[tuple[int, frozenset[str]]],
+    summaries: Mapping[str, KernelSummary],
+) -> Obligation:
+    op = path.ops[access.op]
+    question = f"{the(op.label)} reads `{memory.name}` only after it was written"
+    if earlier:
+        writer = the(path.ops[earlier[-1]].label)
+        assumption = f"{writer} writes all of `{memory.name}` that {the(op.label)} reads"
+        return Obligation("GS112", question, Verdict.PROVED, op.span, assumptions=(assumption,))
+    unsure = _doubt(path, access, memory, gaps, summaries)
+    if unsure == "":
+        return Obligation("GS112", question, Verdict.PROVED, op.span, assumptions=("each thread writes what it reads",))
+    if unsure is not None:
+        return Obligation("GS112", question, Verdict.UNKNOWN, op.span, unsure)
+    shown = Counterexample(
+        f"`{memory.name}` is read by {actor(path, access.op)}, and nothing has written it",
+        Site(op.span, f"`{memory.name}` is read here"),
+        (Site(memory.span, f"`{memory.name}` is allocated here, uninitialised"),),
+        ("no launch, copy or memset before this one writes it on this path",),
+        (f"clear `{memory.name}` first, or allocate it zeroed",),
+    )
+    return Obligation("GS112", question, Verdict.REFUTED, op.span, counterexample=shown)
+
+
+def _doubt(
+    path: HostPath,
+    access: Access,
+    memory: Memory,
+    gaps: list[tuple[int, frozenset[str]]],
+    summaries: Mapping[str, KernelSummary],
+) -> str | None:
+    """Why the read may be of written memory; "" where the operation itself writes first, None where there is no way."""
+    for index, touches in gaps:
+        if index < access.op and (not touches or memory.ident in touches):
+            gap = path.ops[index]
+            return gap.reason if isinstance(gap, Gap) else gap.label
+    if alias_class(path, memory.ident) == "":
+        return f"`{memory.name}` may be the same as other memory"
+    if access.doubt is not None:
+        return access.doubt
+    op = path.ops[access.op]
+    if access.param is None or not isinstance(op, Enqueue):
+        return None
+    summary = summaries.get(op.kernel or "")
+    region = summary.kernel.params[access.param].region if summary else None
+    if summary is None or region is None:
+        return "what the kernel reads first is not known"
+    return None if reads_first(summary.kernel.body, region) else ""
+
+
+def reads_first(body: tuple[Stmt, ...], region: str) -> bool:
+    """Whether the first access to a region, in the order of the text, reads it (False where that is not sure)."""
+    stack = list(reversed(body))
+    while stack:
+        match stack.pop():
+            case Load(ptr=ptr) if region in bases(ptr):
+                return True
+            case Store(ptr=ptr) | Atomic(ptr=ptr, op="store") if region in bases(ptr) or not bases(ptr):
+                return False
+            case Atomic(ptr=ptr) if region in bases(ptr):
+                return True
+            case Unmodelled():
+                return False
+            case If(then=then, orelse=orelse):
+                stack.extend(reversed(then + orelse))
+            case Block(body=inner) | Loop(body=inner):
+                stack.extend(reversed(inner))
+            case _:
+                pass
+    return False
+
+
+def bases(ptr: Expr) -> frozenset[str]:
+    """The regions that an address expression names itself."""
+    names: set[str] = set()
+    stack = [ptr]
+    while stack:
+        match stack.pop():
+            case PtrBase(region=region):
+                names.add(region)
+            case PtrAdd(ptr=inner):
+                stack.append(inner)
+            case Select(a=a, b=b):
+                stack.extend((a, b))
+            case _:
+                pass
+    return frozenset(names)

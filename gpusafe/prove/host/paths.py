@@ -1,0 +1,131 @@
+"""Checks one path: every conflicting pair, and what is unknown on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gpusafe.dataflow.contracts import KernelSummary
+from gpusafe.dataflow.effects import Effects, effects
+from gpusafe.dataflow.happens_before import Ordering, order
+from gpusafe.ir.host import ForeignContext, Gap, HostOp, HostPath
+from gpusafe.prove.host.aliasing import aliased_arguments
+from gpusafe.prove.host.attribution import Attribution, Owner, attribution
+from gpusafe.prove.host.conflicts import Pair, alias_class, pairs
+from gpusafe.prove.host.explain import Story, counterexample, rule_of, story
+from gpusafe.prove.host.initialized import uninitialized_reads
+from gpusafe.prove.host.kernel_ranges import KernelRanges
+from gpusafe.prove.host.ledger import Ledger
+from gpusafe.prove.host.verdicts import Decision, Judge, first_gap
+from gpusafe.prove.host.wording import memory_name, the
+from gpusafe.span import Span
+from gpusafe.verdict import Counterexample, Obligation, Site, Verdict
+
+
+class PathCheck:
+    """One path on its way into the ledger."""
+
+    def __init__(self, path: HostPath, summaries: Mapping[str, KernelSummary], ledger: Ledger) -> None:
+        self.path, self.ledger, self.summaries = path, ledger, summaries
+        self.found: Effects = effects(path, summaries)
+        self.ordering: Ordering = order(path)
+        self.at: Attribution = attribution(path)
+        ranges = KernelRanges(path, summaries)
+        self.judge = Judge(path, order(path, charitable=True), ranges.separate, first_gap(path))
+        self.ranges = ranges
+
+    def run(self) -> None:
+        """Ask everything about the path."""
+        for pair in pairs(self.path, self.found, self.ordering, self.at.places):
+            self.pair(pair)
+        for index, why in self.found.unresolved:
+            self.unknown(index, "GS901", f"what {the(self.path.ops[index].label)} touches is known", why)
+        for index, op in enumerate(self.path.ops):
+            match op:
+                case Gap():
+                    self.gap(index, op)
+                case ForeignContext():
+                    self.foreign(index, op)
+                case _:
+                    pass
+        for index, obligation in aliased_arguments(self.path, self.found, self.ranges):
+            self.at_place(index, obligation)
+        for index, obligation in uninitialized_reads(self.path, self.found, self.ordering, self.summaries):
+            self.at_place(index, obligation)
+
+    def pair(self, pair: Pair) -> None:
+        """Decide one pair and note it, unless nothing can become worse."""
+        owner = self.at.owner(pair.first.op, pair.second.op)
+        ends = (chain(self.path.ops[i], owner.depth) for i in (pair.first.op, pair.second.op))
+        question = ("pair", *sorted(ends))
+        if self.ledger.settled(owner, question, Verdict.REFUTED):
+            return
+        if pair.ordered and self.ledger.settled(owner, question, Verdict.PROVED) and self.judge.first_gap is None:
+            return
+        decision = self.judge.decide(pair)
+        if self.ledger.settled(owner, question, decision.verdict):
+            return
+        told = story(self.path, pair, owner)
+        self.ledger.add(owner, question, self.obligation(told, decision))
+
+    def obligation(self, told: Story, decision: Decision) -> Obligation:
+        """The obligation that a pair's decision makes."""
+        path, owner = self.path, told.owner
+        name = memory_name(path, told.pair.second)
+        question = f"{the(told.second.label)} meets {the(told.first.label)} on {name} only in order"
+        shown: Counterexample | None = None
+        if decision.schedule is not None:
+            shown = counterexample(told, decision.schedule, decision.byte)
+        span = told.second.frames[owner.depth].at
+        reason = decision.reason
+        if decision.verdict is Verdict.UNKNOWN and reason is not None:
+            reason = f"{name}, {the(told.first.label)} and {the(told.second.label)}: {reason}"
+        return Obligation(rule_of(told), question, decision.verdict, span, reason, counterexample=shown)
+
+    def gap(self, index: int, op: Gap) -> None:
+        """What is not modelled: the call itself, and whatever uses the same memory without the host having waited."""
+        self.unknown(index, "GS902", f"{the(op.label)} leaves no work behind", op.reason)
+        if not op.memory:
+            return
+        classes = {alias_class(self.path, memory) for memory in op.memory}
+        for access in self.found.accesses:
+            if alias_class(self.path, access.memory) not in classes or access.op == index:
+                continue
+            if access.op < index and self.ordering.orders(access.op, index):
+                continue
+            self.between(index, access.op, op.reason)
+
+    def between(self, gap: int, other: int, reason: str) -> None:
+        """The order of an unmodelled call and another operation is not known."""
+        owner = self.at.owner(gap, other)
+        ends = (chain(self.path.ops[i], owner.depth) for i in (gap, other))
+        op = self.path.ops[other]
+        question = f"{the(op.label)} and {the(self.path.ops[gap].label)} meet only in order"
+        obligation = Obligation("GS902", question, Verdict.UNKNOWN, op.frames[owner.depth].at, reason)
+        self.ledger.add(owner, ("gap", *sorted(ends)), obligation)
+
+    def unknown(self, index: int, rule: str, question: str, reason: str) -> None:
+        """An obligation of the innermost function that cannot be settled."""
+        op = self.path.ops[index]
+        self.at_place(index, Obligation(rule, question, Verdict.UNKNOWN, op.span, reason), reason)
+
+    def foreign(self, index: int, op: ForeignContext) -> None:
+        """Objects of two contexts in one operation."""
+        shown = Counterexample(
+            f"{the(op.label)} brings together {op.first} and {op.second}, which belong to different contexts",
+            Site(op.span, f"{op.first} and {op.second} meet here"),
+            notes=("an address, stream or event is valid only in the context that it was made in",),
+            help=("use objects of one context, or copy the data between the devices first",),
+        )
+        question = f"{the(op.label)} uses objects of one context"
+        self.at_place(index, Obligation("GS115", question, Verdict.REFUTED, op.span, counterexample=shown))
+
+    def at_place(self, index: int, obligation: Obligation, detail: str = "") -> None:
+        """Note an obligation about one operation with the function that it is in."""
+        op = self.path.ops[index]
+        owner = Owner(op.frames[-1].function, op.frames[-1].function_span, len(op.frames) - 1)
+        self.ledger.add(owner, (obligation.rule, detail, op.span), obligation)
+
+
+def chain(op: HostOp, depth: int) -> tuple[Span, ...]:
+    """The places from a function (by its depth) on down to the operation."""
+    return tuple(frame.at for frame in op.frames[depth:])
