@@ -25,10 +25,20 @@ class Conclusion:
 
 
 def conclude(
-    units: Iterable[Unit], files: Iterable[FileRecord], sources: Mapping[str, str], options: Options
+    units: Iterable[Unit],
+    files: Iterable[FileRecord],
+    sources: Mapping[str, str],
+    options: Options,
+    warnings: Iterable[Finding] = (),
 ) -> Conclusion:
-    """All findings of a run after directives, ``--select`` and ``--ignore``."""
-    everything = (*findings(units), *syntax_findings(files))
+    """All findings of a run after directives, ``--select`` and ``--ignore``.
+
+    ``warnings`` are findings that no obligation stands behind; they are left out where an error tells the same place.
+    """
+    told = findings(units)
+    errors = {site.span for f in told if f.level is Level.ERROR for site in (f.primary, *f.related)}
+    quiet = [w for w in warnings if w.primary.span not in errors]
+    everything = (*told, *quiet, *syntax_findings(files))
     kept, suppressed = apply_directives(everything, sources)
     wanted = reported(options.select, options.ignore)
     return Conclusion(

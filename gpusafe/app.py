@@ -1,0 +1,159 @@
+"""The main job, in order: read, lower, walk the hosts, prove, confirm in PTX, report.
+
+One function or kernel that cannot be analysed costs its own verdict only: whatever fails inside a stage becomes an
+unknown obligation with the reason, never an exception and never silence.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gpusafe.config import Options
+from gpusafe.dataflow.contracts import Effect, KernelSummary
+from gpusafe.ir.host import Enqueue, HostProgram, LaunchSite
+from gpusafe.ir.kernel import Kernel
+from gpusafe.parse.workspace import Workspace
+from gpusafe.results import Finding, Report
+from gpusafe.span import Span
+from gpusafe.verdict import Obligation, Unit, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """A kernel with its unit and what it promises to the launches."""
+
+    kernel: Kernel
+    unit: Unit
+    summary: KernelSummary
+
+
+def check(options: Options, progress: Callable[[str], None] = lambda _: None) -> Report:
+    """Analyse ``options.paths`` and return everything that there is to say about them.
+
+    Raises :class:`gpusafe.errors.UsageError` for paths that do not exist.
+    """
+    from gpusafe.parse.workspace import load
+    from gpusafe.rules import conclude
+
+    started = time.perf_counter()
+    progress("reading")
+    workspace = load([Path(p) for p in options.paths])
+    kernels = _lower(workspace)
+    progress("walking host functions")
+    program = _execute(workspace, kernels)
+    progress("proving kernels")
+    checked = [_check_kernel(k, sites) for k, sites in _sites(program, kernels)]
+    progress("proving host functions")
+    summaries = {c.kernel.key: c.summary for c in checked}
+    host_units, warnings = _check_hosts(program, summaries)
+    progress("confirming in PTX")
+    kernel_units = _confirm(checked, workspace, options)
+    units = tuple(sorted((*kernel_units, *host_units), key=lambda u: (u.span, u.kind, u.name)))
+    conclusion = conclude(units, workspace.files, workspace.sources, options, warnings)
+    return Report(
+        units,
+        conclusion.findings,
+        workspace.files,
+        workspace.notices,
+        workspace.sources,
+        time.perf_counter() - started,
+        conclusion.suppressed,
+    )
+
+
+def _lower(workspace: Workspace) -> tuple[Kernel, ...]:
+    """All kernels of all front ends."""
+    from gpusafe.parse.cuda import find_sources, lower_source
+    from gpusafe.parse.rust.device import lower_kernels
+
+    kernels = list(lower_kernels(workspace).kernels)
+    for source in find_sources(workspace):
+        kernels += lower_source(source.file, source.text, line=source.line, col=source.col).kernels
+    unique = {k.key: k for k in kernels}
+    return tuple(unique.values())
+
+
+def _execute(workspace: Workspace, kernels: Sequence[Kernel]) -> HostProgram:
+    from gpusafe.dataflow.host import execute
+
+    return execute(workspace, kernels)
+
+
+def _sites(program: HostProgram, kernels: Iterable[Kernel]) -> list[tuple[Kernel, tuple[LaunchSite, ...]]]:
+    """Each kernel with its launches; launches that say the same about it appear once."""
+    seen: dict[str, dict[object, LaunchSite]] = {}
+    for path in program.paths:
+        for op in path.ops:
+            if isinstance(op, Enqueue) and op.what == "launch" and op.kernel is not None:
+                lengths = tuple(
+                    path.memory[a.range.memory].length for a in op.args if a.range and a.range.memory in path.memory
+                )
+                facts = (op.span, op.shape, tuple((a.kind, a.value, a.range, a.length) for a in op.args), lengths)
+                seen.setdefault(op.kernel, {}).setdefault((facts, path.assumes), LaunchSite(op, path))
+    return [(k, tuple(seen.get(k.key, {}).values())) for k in kernels]
+
+
+def _check_kernel(kernel: Kernel, sites: tuple[LaunchSite, ...]) -> _Checked:
+    from gpusafe.prove.kernels import check_kernel
+
+    started = time.perf_counter()
+    try:
+        result = check_kernel(kernel, sites)
+    except Exception as error:
+        unit = Unit("kernel", kernel.name, kernel.span, (_failed("GS901", kernel.span, error),))
+        return _Checked(kernel, unit, _signature_summary(kernel))
+    seconds = time.perf_counter() - started
+    unit = Unit("kernel", kernel.name, kernel.span, result.obligations, result.assumptions, seconds=seconds)
+    return _Checked(kernel, unit, result.summary)
+
+
+def _signature_summary(kernel: Kernel) -> KernelSummary:
+    """What the signature alone says: read-only parameters are read, all others may be written."""
+    regions = {r.name: r for r in kernel.regions}
+    effects = []
+    for param in kernel.params:
+        region = regions.get(param.region or "")
+        effects.append(
+            Effect() if region is None else Effect(reads=True, writes=not region.read_only, atomics=False, known=False)
+        )
+    others = tuple(
+        (r.name, Effect(reads=True, writes=not r.read_only, known=False)) for r in kernel.regions if r.param is None
+    )
+    return KernelSummary(kernel, tuple(effects), others, complete=False)
+
+
+def _check_hosts(
+    program: HostProgram, summaries: Mapping[str, KernelSummary]
+) -> tuple[tuple[Unit, ...], tuple[Finding, ...]]:
+    from gpusafe.prove.host import check_host, shared_borrow_warnings
+    from gpusafe.prove.launch import check_launch
+
+    try:
+        return check_host(program, summaries, check_launch), shared_borrow_warnings(program, summaries)
+    except Exception as error:
+        failed = tuple(Unit("host", f.name, f.span, (_failed("GS901", f.span, error),)) for f in program.functions)
+        return failed, ()
+
+
+def _failed(rule: str, span: Span, error: Exception) -> Obligation:
+    """An internal failure as what it is to the user: an unknown with its reason."""
+    reason = f"gpusafe failed here: {type(error).__name__}: {error}"
+    return Obligation(rule, "the analysis ends", Verdict.UNKNOWN, span, reason)
+
+
+def _confirm(checked: Sequence[_Checked], workspace: Workspace, options: Options) -> list[Unit]:
+    """The kernels' units, with what their PTX says beside the verdict."""
+    units = {c.kernel.key: c.unit for c in checked}
+    if options.ptx != "never":
+        from gpusafe.codegen_check import confirm
+
+        wanted = [c.kernel for c in checked if c.unit.verdict is not Verdict.REFUTED and c.kernel.dialect != "cuda-c"]
+        for key, confirmation in confirm(wanted, workspace, options.targets, mode=options.ptx).items():
+            unit = units[key]
+            units[key] = replace(
+                unit, ptx=confirmation.statuses, obligations=(*unit.obligations, *confirmation.obligations)
+            )
+    return list(units.values())
