@@ -1,0 +1,123 @@
+"""What one generic thread of a kernel does to memory: accesses, barriers, and what was not modelled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from gpusafe.dataflow.phases import Phases
+from gpusafe.dataflow.terms import Term, Terms
+from gpusafe.ir.expr import Type
+from gpusafe.ir.kernel import Order, Scope
+from gpusafe.span import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Under which conditions a thread gets to a place.
+
+    ``guard``: branch conditions, all true. ``facts``: how many of the trace's facts come before it in program order.
+    ``phases``: the barriers passed last. ``loops``: the iteration numbers of the enclosing loops, outermost first.
+    """
+
+    guard: tuple[Term, ...]
+    facts: int
+    phases: Phases
+    loops: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One access of a thread: ``size`` bytes at byte ``offset`` of ``region``.
+
+    ``mode`` is ``read``, ``write``, ``atomic`` or ``borrow`` (an exclusive borrow). ``op`` is the atomic operation;
+    atomics that only load have mode ``atomic`` and ``writes`` False. ``own``: the access of a thread-private cell that
+    waits for completion (asynchronous copies set ``pending``). ``seq`` numbers the accesses in program order.
+    """
+
+    region: str
+    offset: Term
+    size: int
+    mode: str
+    context: Context
+    span: Span
+    seq: int
+    writes: bool
+    volatile: bool = False
+    op: str | None = None
+    order: Order = Order.WEAK
+    scope: Scope | None = None
+    pending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BarrierPoint:
+    """One execution barrier: reached under ``context`` (whose phases are those before it)."""
+
+    name: str
+    scope: Scope
+    context: Context
+    span: Span
+    mask: Term | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SideCondition:
+    """Where an induction variable is stepped: ``init + k * step`` must still fit ``type``."""
+
+    value: Term
+    context: Context
+    loop: str
+    var: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Something that is not modelled."""
+
+    reason: str
+    span: Span
+    accesses: bool = True
+    syncs: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Threads that came under ``guard`` go on only if ``cond`` holds (checks that trap, what ends a loop)."""
+
+    guard: tuple[Term, ...]
+    cond: Term
+
+
+@dataclass(frozen=True, slots=True)
+class AtomicResult:
+    """How an atomic's old value comes about: the term that stands for it, the access, and what was added."""
+
+    term: Term
+    access: Access
+    operands: tuple[Term, ...]
+    type: Type
+
+
+@dataclass(slots=True)
+class Trace:
+    """All that one thread may do, in program order."""
+
+    terms: Terms
+    accesses: list[Access] = field(default_factory=list)
+    barriers: list[BarrierPoint] = field(default_factory=list)
+    facts: list[Fact] = field(default_factory=list)
+    sides: list[SideCondition] = field(default_factory=list)
+    gaps: list[Gap] = field(default_factory=list)
+    atomics: list[AtomicResult] = field(default_factory=list)
+    limits: list[str] = field(default_factory=list)
+
+
+def conditions(trace: Trace, context: Context, all_facts: bool = False) -> list[Term]:
+    """What holds of a thread at a place: its branch conditions, and the facts that were settled before."""
+    terms = trace.terms
+    guard = set(context.guard)
+    out = list(context.guard)
+    for fact in trace.facts if all_facts else trace.facts[: context.facts]:
+        open_ = [g for g in fact.guard if g not in guard]
+        out.append(terms.binary("||", terms.neg(terms.conj(open_)), fact.cond) if open_ else fact.cond)
+    return [c for c in out if c is not terms.true]

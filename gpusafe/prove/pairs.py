@@ -1,0 +1,243 @@
+"""Whether two accesses of two different threads can meet: the query behind every race obligation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import z3
+
+from gpusafe.dataflow.accesses import Access, Trace, conditions
+from gpusafe.dataflow.intervals import Intervals
+from gpusafe.dataflow.linear import forced
+from gpusafe.dataflow.phases import Phase, PhasePoint
+from gpusafe.dataflow.terms import Term
+from gpusafe.ir.kernel import Scope
+from gpusafe.prove.encode import Encoder, Thread
+
+Z = Any
+WIDE_SCOPES = frozenset({Scope.DEVICE, Scope.SYSTEM})
+RLIMIT = 4_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """Two threads, and the values of the launch's unknowns, for which a query is satisfiable."""
+
+    tid: tuple[tuple[int, int, int], tuple[int, int, int]]
+    block: tuple[tuple[int, int, int], tuple[int, int, int]]
+    symbols: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """``unsat``, ``sat`` (with a model) or ``unknown``."""
+
+    status: str
+    model: Model | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What all queries of one kernel under one context share.
+
+    ``written``: regions that the launch writes. ``premises``: conditions on the launch (contract, host facts).
+    ``counters``: regions that are only ever added to atomically, so that each addition gets a place of its own.
+    """
+
+    trace: Trace
+    specials: dict[str, Term]
+    written: frozenset[str]
+    premises: tuple[Term, ...] = ()
+    counters: frozenset[str] = frozenset()
+    rlimit: int = RLIMIT
+    memo: dict[object, Answer] = field(default_factory=dict)
+
+
+def conflicting(a: Access, b: Access, same_block: bool) -> bool:
+    """Whether the kinds of two accesses conflict when they meet unordered."""
+    if not (a.writes or b.writes):
+        return False
+    if a.mode == b.mode == "atomic" and a.size == b.size:
+        return not all(_includes(x.scope, same_block) for x in (a, b))
+    return True
+
+
+def _includes(scope: Scope | None, same_block: bool) -> bool:
+    return scope in WIDE_SCOPES or (same_block and scope in (Scope.BLOCK, Scope.CLUSTER))
+
+
+def same_phase(enc: Encoder, a: Phase, b: Phase, one: Thread, two: Thread) -> Z:
+    """Both threads passed the same barrier last, in the same iterations."""
+    options = []
+    for guard_a, point_a in a:
+        for guard_b, point_b in b:
+            if point_a.barrier != point_b.barrier or len(point_a.at) != len(point_b.at):
+                continue
+            same = [
+                enc.encode(x, one) == enc.encode(y, two) for x, y in zip(point_a.at, point_b.at, strict=True)
+            ]
+            options.append(z3.And(enc.encode(guard_a, one), enc.encode(guard_b, two), *same))
+    return z3.Or(*options) if options else z3.BoolVal(False, enc.ctx)
+
+
+def threads(setting: Setting, same_block: bool, first: list[Term], second: list[Term]) -> tuple[Encoder, Thread, Thread]:
+    """An encoder with two threads under their conditions."""
+    specials = setting.specials
+    enc = Encoder(specials, setting.written, same_block)
+    base = Intervals(specials)
+    base.assume(setting.premises)
+    out = []
+    for name, conds in (("!1", first), ("!2", second)):
+        ranges = base.copy()
+        ranges.assume(conds)
+        out.append(enc.thread(name, ranges))
+    enc.shared.intervals = base
+    return enc, out[0], out[1]
+
+
+def distinct(enc: Encoder, one: Thread, two: Thread) -> Z:
+    """Two different threads: of one block, or of two different blocks."""
+    if enc.same_block:
+        return z3.Or(*[one.tid[d] != two.tid[d] for d in "xyz"])
+    return z3.Or(*[one.cta[d] != two.cta[d] for d in "xyz"])
+
+
+def lemmas(enc: Encoder, setting: Setting) -> list[Z]:
+    """What is known of products, of values loaded from race-free memory, and of results of atomic additions."""
+    out = enc.spread()
+    for i, (x, one) in enumerate(enc.loads):
+        for y, two in enc.loads[i + 1 :]:
+            if one is not two:
+                out += _same_loads(enc, x, y, one, two)
+    for i, (x, one) in enumerate(enc.atomics):
+        for y, two in enc.atomics[i + 1 :]:
+            if one is not two:
+                out += _tickets(enc, setting, x, y, one, two)
+    return out
+
+
+def _same_loads(enc: Encoder, x: Term, y: Term, one: Thread, two: Thread) -> list[Z]:
+    """Two threads that read one cell in one interval see one value: a write in between would be a race."""
+    assert isinstance(x.data, tuple) and isinstance(y.data, tuple)
+    if x.data[0] != y.data[0] or x.type != y.type:
+        return []
+    premise = [enc.encode(x.args[0], one) == enc.encode(y.args[0], two)]
+    if enc.same_block:
+        premise.append(same_phase(enc, _load_phase(x), _load_phase(y), one, two))
+    return [z3.Implies(z3.And(*premise), enc.encode(x, one) == enc.encode(y, two))]
+
+
+def _load_phase(load: Term) -> Phase:
+    _, _, shape, loops = load.data  # type: ignore[misc]
+    parts = list(load.args[1 + loops :])
+    out = []
+    for barrier, count in shape:
+        guard, *at = parts[: 1 + count]
+        parts = parts[1 + count :]
+        out.append((guard, PhasePoint(barrier, tuple(at))))
+    return tuple(out)
+
+
+def _tickets(enc: Encoder, setting: Setting, x: Term, y: Term, one: Thread, two: Thread) -> list[Z]:
+    """Additions to one counter reserve disjoint stretches."""
+    assert isinstance(x.data, tuple) and isinstance(y.data, tuple)
+    if x.data[0] != y.data[0] or x.data[0] not in setting.counters or x.type != y.type:
+        return []
+    if x.data[2] != "add" or y.data[2] != "add":
+        return []
+    a, b = enc.encode(x, one), enc.encode(y, two)
+    by_a, by_b = enc.encode(x.args[1], one), enc.encode(y.args[1], two)
+    same = enc.encode(x.args[0], one) == enc.encode(y.args[0], two)
+    return [z3.Implies(same, z3.Or(a + by_a <= b, b + by_b <= a))]
+
+
+def overlap(enc: Encoder, a: Access, b: Access, one: Thread, two: Thread) -> Z:
+    """The two accesses have a byte in common."""
+    x, y = enc.encode(a.offset, one), enc.encode(b.offset, two)
+    if a.size == b.size and aligned(a.offset, a.size) and aligned(b.offset, b.size):
+        zero = enc.num(0)
+        places = [
+            (enc.encode(f.first, one) if f.first is not None else zero)
+            == (enc.encode(f.second, two) if f.second is not None else zero)
+            for f in forced(a.offset, b.offset, one.intervals, two.intervals)
+        ]
+        return z3.And(x == y, *places)
+    return z3.And(x < y + b.size, y < x + a.size)
+
+
+def aligned(offset: Term, size: int) -> bool:
+    """Whether a byte offset is certainly a multiple of an access size."""
+    if offset.op == "sum":
+        return all(aligned(a, size) for a in offset.args)
+    if offset.const is not None:
+        return offset.const % size == 0
+    if offset.op == "*" and offset.args[1].const is not None:
+        return offset.args[1].const % size == 0
+    if offset.op in ("+", "-"):
+        return all(aligned(a, size) for a in offset.args)
+    if offset.op == "select":
+        return all(aligned(a, size) for a in offset.args[1:])
+    if offset.op == "<<" and offset.args[1].const is not None:
+        return (1 << offset.args[1].const) % size == 0
+    return False
+
+
+def meet(setting: Setting, a: Access, b: Access, same_block: bool) -> Answer:
+    """Whether two threads (of one block, or of two) can make these two accesses at the same time and place."""
+    trace = setting.trace
+    if same_block and not ({p.barrier for _, p in a.context.phases.block} & {p.barrier for _, p in b.context.phases.block}):
+        return Answer("unsat")
+    if not same_block and not ({p.barrier for _, p in a.context.phases.grid} & {p.barrier for _, p in b.context.phases.grid}):
+        return Answer("unsat")
+    first, second = conditions(trace, a.context), conditions(trace, b.context)
+    enc, one, two = threads(setting, same_block, first, second)
+    goal = [distinct(enc, one, two), overlap(enc, a, b, one, two)]
+    goal += [enc.encode(c, one) for c in first] + [enc.encode(c, two) for c in second]
+    goal += [enc.encode(c, enc.shared) for c in setting.premises]
+    pa, pb = a.context.phases, b.context.phases
+    if same_block:
+        goal.append(same_phase(enc, pa.block, pb.block, one, two))
+        if pa.warp != pa.block or pb.warp != pb.block:
+            other_warp = enc.warp(one) != enc.warp(two)
+            goal.append(z3.Or(other_warp, same_phase(enc, pa.warp, pb.warp, one, two)))
+    else:
+        goal.append(same_phase(enc, pa.grid, pb.grid, one, two))
+    return decide(enc, setting, goal, one, two)
+
+
+def decide(enc: Encoder, setting: Setting, goal: list[Z], one: Thread, two: Thread) -> Answer:
+    """Asks Z3; products are first abstracted, and taken as they are only to find a model."""
+    extra = lemmas(enc, setting)
+    answer, model = solve(enc, [*goal, *extra, *enc.facts], setting.rlimit)
+    if answer == "sat" and enc.meanings:
+        again, better = solve(enc, [*goal, *extra, *enc.facts, *enc.meanings], setting.rlimit)
+        if again == "unsat":
+            return Answer("unsat")
+        answer, model = (again, better) if again == "sat" else ("unknown", None)
+    return Answer(answer, _model(enc, model, one, two) if model is not None else None)
+
+
+def solve(enc: Encoder, formulas: list[Z], rlimit: int) -> tuple[str, Any]:
+    """Runs the solver under a resource limit."""
+    solver = z3.Solver(ctx=enc.ctx)
+    solver.set("rlimit", rlimit)
+    solver.set("timeout", 20_000)  # a safety net only: the resource limit ends a query long before
+    solver.add(*formulas)
+    result = str(solver.check())
+    return result, solver.model() if result == "sat" else None
+
+
+def _model(enc: Encoder, model: Any, one: Thread, two: Thread) -> Model:
+    def number(value: Z) -> int:
+        return int(model.eval(value, model_completion=True).as_long())
+
+    def triple(values: dict[str, Z]) -> tuple[int, int, int]:
+        return number(values["x"]), number(values["y"]), number(values["z"])
+
+    symbols = {
+        name: number(symbol)
+        for name, symbol in enc._names.items()
+        if name.startswith(("param ", "sym ", "length ", "ntid", "nctaid"))
+    }
+    return Model((triple(one.tid), triple(two.tid)), (triple(one.cta), triple(two.cta)), symbols)
