@@ -27,11 +27,11 @@ def next_code(code: str, at: int) -> int:
         match = _ATTRIBUTE.match(code, at)
         if match is None:
             return at
-        at = closing(code, match.end() - 1) + 1
+        at = min(closing(code, match.end() - 1) + 1, len(code))
 
 
 def closing(code: str, at: int) -> int:
-    """The bracket that closes the one at ``at`` (or the last character)."""
+    """The offset of the bracket that closes the one at ``at``; the length of ``code`` when none does."""
     depth = 0
     for match in _BRACKET.finditer(code, at):
         char = match[0]
@@ -41,7 +41,7 @@ def closing(code: str, at: int) -> int:
             depth -= 1
             if depth == 0:
                 return match.start()
-    return len(code) - 1
+    return len(code)
 
 
 def statement_end(code: str, start: int, *, cuda: bool) -> int:
@@ -85,6 +85,6 @@ def enclosing(code: str, at: int) -> tuple[int, int]:
             depth += 1
         elif char == "{":
             if depth == 0:
-                return place, closing(code, place) + 1
+                return place, min(closing(code, place) + 1, len(code))
             depth -= 1
     return 0, len(code)

@@ -76,8 +76,8 @@ def _attributes(source: Source, found: _Found) -> None:
     for match in _CFG_ATTR.finditer(source.code):
         open_ = match.end() - 1
         close = closing(source.code, open_)
-        bracket = closing(source.code, source.code.index("[", match.start()))
-        span = source.span(match.start(), bracket + 1)
+        behind = min(closing(source.code, source.code.index("[", match.start())) + 1, len(source.code))
+        span = source.span(match.start(), behind)
         for start, end in _split(source.code, open_ + 1, close):
             tool = _TOOL.match(source.code, start, end)
             if tool is None:
@@ -85,7 +85,7 @@ def _attributes(source: Source, found: _Found) -> None:
             if match["inner"]:
                 covers: Span | None = source.span(*enclosing(source.code, match.start()))
             else:
-                covers = _next(source, bracket + 1, cuda=False)
+                covers = _next(source, behind, cuda=False)
             _directive(source.text[tool.end() : end].strip(), span, covers, found, quiet=False)
 
 
@@ -125,7 +125,7 @@ def _read_one(body: str, span: Span, covers: Span | None, found: _Found, *, quie
         raise DirectiveError(f"there is no directive `{verb}` (there are {', '.join(_VERBS)})")
     code = scan("", body).code
     close = closing(code, call.end() - 1)
-    if code[close] != ")":
+    if code[close : close + 1] != ")":
         raise DirectiveError("the closing parenthesis is missing")
     pieces = [body[start:end].strip() for start, end in _split(code, call.end(), close)]
     rest = body[close + 1 :].strip()

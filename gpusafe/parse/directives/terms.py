@@ -54,6 +54,8 @@ def to_term(expr: Expr, scalar: Lookup, length: Lookup) -> ir.Expr:
 def _binary(op: ir.Op, left: ir.Expr, right: ir.Expr) -> ir.Expr:
     if left.type != right.type:
         raise DirectiveError(f"`{op.value}` needs two numbers or two conditions")
+    if (op in (ir.Op.LAND, ir.Op.LOR)) != (left.type == ir.BOOL) and op not in (ir.Op.EQ, ir.Op.NE):
+        raise DirectiveError(f"`{op.value}` does not fit its operands")
     logical = op in ir.COMPARISONS or op in (ir.Op.LAND, ir.Op.LOR)
     return ir.Binary(ir.BOOL if logical else _WIDE, op, left, right)
 
