@@ -1,0 +1,306 @@
+"""Running all threads of some blocks of a launch, barrier by barrier."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from gpusafe.dataflow.concrete.evaluate import UNKNOWN, Unknowable
+from gpusafe.dataflow.concrete.memory import Meeting, Memory, Touch
+from gpusafe.dataflow.concrete.statements import RETURN, Program, Wait
+from gpusafe.ir.expr import Type
+from gpusafe.ir.kernel import Kernel, Scope, Space
+from gpusafe.span import Span
+
+Triple = tuple[int, int, int]
+STEP_LIMIT = 400_000
+
+
+@dataclass(frozen=True, slots=True)
+class ConcreteLaunch:
+    """A launch with numbers: ``params`` by name, ``lengths`` in elements by region (missing: not known).
+
+    ``same_memory`` gives regions that are views of another one, with the byte offset of their start. ``contents``
+    tells the initial value of a cell: region, byte offset, type.
+    """
+
+    grid: Triple
+    block: Triple
+    params: dict[str, Any] = field(default_factory=dict)
+    lengths: dict[str, int] = field(default_factory=dict)
+    same_memory: dict[str, tuple[str, int]] = field(default_factory=dict)
+    contents: Callable[[str, int, Type], Any] = lambda region, offset, type_: 0
+    shared_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """A barrier where one thread of its scope waits while another has ended, or waits elsewhere."""
+
+    span: Span
+    waiting: Touch | tuple[Triple, Triple]
+    missing: tuple[Triple, Triple]
+    elsewhere: Span | None
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class OutOfBounds:
+    """An access outside its region, whose length in bytes is known."""
+
+    touch: Touch
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run saw. ``complete`` is False where it stopped early (``why``): then nothing seen means nothing."""
+
+    meetings: tuple[Meeting, ...]
+    divergences: tuple[Divergence, ...]
+    outside: tuple[OutOfBounds, ...]
+    complete: bool = True
+    why: str = ""
+
+
+class _Thread:
+    """One thread: its environment, its clocks and its running code."""
+
+    __slots__ = ("block", "code", "env", "number", "request", "tid", "warp_clock", "answer", "trapped")
+
+    def __init__(self, number: int, tid: Triple, block: _Block, env: dict[str, Any]) -> None:
+        self.number = number
+        self.tid = tid
+        self.block = block
+        self.env = env
+        self.request: Wait | None = None
+        self.warp_clock = 0
+        self.answer: Any = None
+        self.trapped = False
+        self.code: Generator[Wait, Any, object] | None = None
+
+
+class _Block:
+    """One block: its threads and clocks."""
+
+    def __init__(self, index: Triple) -> None:
+        self.index = index
+        self.threads: list[_Thread] = []
+        self.phase = 0
+        self.warp_syncs: dict[int, list[frozenset[int]]] = {}
+
+
+class Machine:
+    """The state of one run."""
+
+    def __init__(self, kernel: Kernel, launch: ConcreteLaunch) -> None:
+        self.kernel = kernel
+        self.launch = launch
+        self.regions = {r.name: r for r in kernel.regions}
+        self.memory = Memory(self, self._initial)
+        self.blocks: dict[Triple, _Block] = {}
+        self.grid_phase = 0
+        self.steps = 0
+        self.divergences: list[Divergence] = []
+        self.outside: dict[tuple[str, Span], OutOfBounds] = {}
+        self.program = Program(kernel, self)
+
+    # -- what the statements use
+
+    def step(self) -> None:
+        """Counts a step against the budget."""
+        self.steps += 1
+        if self.steps > STEP_LIMIT:
+            raise Unknowable("the replay takes too many steps")
+
+    def place(self, thread: _Thread, pointer: Any) -> tuple[Any, str, int] | None:
+        """The memory that a pointer points into: its instance, its region, the byte offset."""
+        if pointer is UNKNOWN:
+            raise Unknowable("an address is not known")
+        region, offset = pointer
+        if region in self.launch.same_memory:
+            region, base = self.launch.same_memory[region]
+            offset += base
+        where = self.regions.get(region)
+        if where is None:
+            raise Unknowable(f"memory `{region}` is not known")
+        match where.space:
+            case Space.SHARED | Space.DYNAMIC_SHARED:
+                return (region, thread.block.index), region, offset
+            case Space.LOCAL:
+                return (region, thread.block.index, thread.number), region, offset
+        return region, region, offset
+
+    def access(
+        self, thread: _Thread, pointer: Any, size: int, mode: str, span: Span, writes: bool,
+        scope: Scope | None = None, volatile: bool = False,
+    ) -> tuple[Any, int] | None:  # fmt: skip
+        """Records an access; None when it lies outside its region."""
+        found = self.place(thread, pointer)
+        assert found is not None
+        place, region, offset = found
+        touch = Touch(
+            region, offset, size, mode, span, thread.number, thread.block.index, thread.tid, self.grid_phase,
+            thread.block.phase, thread.warp_clock, scope, volatile, writes,
+        )  # fmt: skip
+        length = self._bytes(region)
+        if offset < 0 or (length is not None and offset + size > length):
+            self.outside.setdefault((region, span), OutOfBounds(touch, length or 0))
+            return None
+        if self.regions[region].space is not Space.LOCAL:
+            self.memory.touch(place, touch)
+        return place, offset
+
+    def _bytes(self, name: str) -> int | None:
+        region = self.regions[name]
+        if name in self.launch.lengths:
+            return self.launch.lengths[name] * region.elem_bytes
+        from gpusafe.ir.expr import Const
+
+        if isinstance(region.length, Const):
+            return int(region.length.value) * region.elem_bytes
+        return self.launch.shared_bytes if region.space is Space.DYNAMIC_SHARED else None
+
+    def _initial(self, place: Any, offset: int, type_: Type) -> Any:
+        region = place if isinstance(place, str) else place[0]
+        if self.regions[region].space in (Space.GLOBAL, Space.CONSTANT):
+            return self.launch.contents(region, offset, type_)
+        return UNKNOWN
+
+    def ordered_in_warp(self, a: Touch, b: Touch) -> bool:
+        """Whether a warp barrier that both threads took part in lies between two accesses of one block."""
+        if a.thread // 32 != b.thread // 32:
+            return False
+        if a.warp_clock > b.warp_clock:
+            a, b = b, a
+        syncs = self.blocks[a.block].warp_syncs.get(a.thread // 32, [])
+        return any(a.thread in s and b.thread in s for s in syncs[a.warp_clock : b.warp_clock])
+
+    # -- running
+
+    def start(self, index: Triple) -> None:
+        """Creates the threads of a block."""
+        block = self.blocks[index] = _Block(index)
+        nx, ny, nz = self.launch.block
+        common: dict[str, Any] = {f"param {k}": v for k, v in self.launch.params.items()}
+        common |= {f"length {k}": v for k, v in self.launch.lengths.items()}
+        for axis, (n, g, c) in zip("xyz", zip(self.launch.block, self.launch.grid, index, strict=True), strict=True):
+            common |= {f"%ntid.{axis}": n, f"%nctaid.{axis}": g, f"%ctaid.{axis}": c}
+        common["%dynamic_smem_bytes"] = self.launch.shared_bytes
+        number = 0
+        for z in range(nz):
+            for y in range(ny):
+                for x in range(nx):
+                    own = {"%tid.x": x, "%tid.y": y, "%tid.z": z, "%laneid": number % 32, "%warpid": number // 32}
+                    thread = _Thread(number, (x, y, z), block, {**common, **own})
+                    thread.code = self.program.start(thread)
+                    block.threads.append(thread)
+                    number += 1
+
+    def advance(self, block: _Block) -> bool:
+        """Runs a block until all its threads have ended or wait for the grid; True in the second case."""
+        while True:
+            for thread in block.threads:
+                if thread.code is not None and thread.request is None:
+                    self._resume(thread)
+            if all(t.code is None for t in block.threads):
+                return False
+            if self._release_warps(block):
+                continue
+            if all(t.code is None or (t.request is not None and t.request.kind == "grid") for t in block.threads):
+                return True
+            self._release_block(block)
+
+    def _resume(self, thread: _Thread) -> None:
+        assert thread.code is not None
+        try:
+            answer, thread.answer = thread.answer, None
+            thread.request = thread.code.send(answer)
+        except StopIteration as end:
+            thread.code = None
+            thread.trapped = end.value is not None and end.value is not RETURN
+
+    def _release_warps(self, block: _Block) -> bool:
+        """Lets warps go on whose lanes have all arrived at a warp operation."""
+        released = False
+        for first in range(0, len(block.threads), 32):
+            lanes = block.threads[first : first + 32]
+            waiting = [t for t in lanes if t.request is not None and t.request.kind == "warp"]
+            for leader in waiting:
+                if leader.request is None:
+                    continue
+                request = leader.request
+                named = [t for t in lanes if request.mask >> (t.number % 32) & 1]
+                here = [t for t in named if t.request is not None and t.request.span == request.span]
+                if any(t.code is not None and t not in here for t in named):
+                    continue
+                released = True
+                self._warp_together(block, here, request)
+        return released
+
+    def _warp_together(self, block: _Block, here: list[_Thread], request: Wait) -> None:
+        results = request.combine(here) if request.combine is not None else [None] * len(here)
+        if request.combine is None:
+            syncs = block.warp_syncs.setdefault(here[0].number // 32, [])
+            syncs.append(frozenset(t.number for t in here))
+            for t in here:
+                t.warp_clock = len(syncs)
+        for t, result in zip(here, results, strict=True):
+            t.request, t.answer = None, result
+
+    def _release_block(self, block: _Block) -> None:
+        """All threads wait or have ended: the block's barrier opens, and whoever is not there is noted."""
+        waiting = [t for t in block.threads if t.request is not None]
+        at_barrier = [t for t in waiting if t.request is not None and t.request.kind in ("block", "grid")]
+        one = (at_barrier or waiting)[0]
+        assert one.request is not None
+        missing = [t for t in block.threads if t.request is None or t.request.span != one.request.span]
+        missing = [t for t in missing if not t.trapped]
+        if one.request.kind == "warp":
+            missing = [t for t in missing if t.number // 32 == one.number // 32]
+        if missing:
+            other = missing[0]
+            self.divergences.append(
+                Divergence(
+                    one.request.span, (one.tid, block.index), (other.tid, block.index),
+                    other.request.span if other.request is not None else None, one.request.scope,
+                )
+            )  # fmt: skip
+            raise Unknowable("the threads of a block wait at different barriers")
+        values = one.request.combine(waiting) if one.request.combine is not None else [None] * len(waiting)
+        block.phase += 1
+        for t, value in zip(waiting, values, strict=True):
+            t.request, t.answer = None, value
+
+    def go(self, blocks: list[Triple]) -> Outcome:
+        """Runs the chosen blocks to their end."""
+        why = ""
+        try:
+            for index in blocks:
+                self.start(index)
+            running = [self.blocks[b] for b in blocks]
+            while running:
+                running = [b for b in running if self.advance(b)]
+                self.grid_phase += 1
+                for block in running:
+                    block.phase += 1
+                    for t in block.threads:
+                        t.request = None
+        except Unknowable as stop:
+            why = str(stop)
+        except RecursionError:
+            why = "the kernel nests too deeply"
+        return Outcome(
+            tuple(self.memory.meetings.values()), tuple(self.divergences), tuple(self.outside.values()), not why, why
+        )
+
+
+def run(kernel: Kernel, launch: ConcreteLaunch, blocks: list[Triple]) -> Outcome:
+    """Runs all threads of the given blocks of a launch."""
+    return Machine(kernel, launch).go(blocks)
+
+
+def all_blocks(grid: Triple) -> Iterator[Triple]:
+    """All block indices of a grid."""
+    return ((x, y, z) for z in range(grid[2]) for y in range(grid[1]) for x in range(grid[0]))

@@ -1,0 +1,342 @@
+"""The verdict of a kernel: under a contract where one suffices, else for the launches in sight."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gpusafe.dataflow.contracts import Effect, KernelSummary
+from gpusafe.dataflow.terms import Term, postorder
+from gpusafe.ir.host import LaunchSite
+from gpusafe.ir.kernel import Kernel, Scope, Space
+from gpusafe.prove.counterexample import of_divergence, of_meeting, rule_of
+from gpusafe.prove.launch_context import Contract, LaunchContext, contracts, holds, of_contract, of_site
+from gpusafe.prove.pairs import RLIMIT
+from gpusafe.prove.pairs_of_kernel import Analysis, Failure, Question, analyse
+from gpusafe.prove.replay import Replayer, outcomes
+from gpusafe.verdict import Counterexample, Obligation, Verdict
+
+HASTY_RLIMIT = RLIMIT // 4
+FREE_RLIMIT = 20_000  # without any condition only what needs no search is proved
+SITES_LIMIT = 12
+KINDS = {
+    "race": "no two threads race on `{}`",
+    "mixed": "no atomic and plain accesses of `{}` meet",
+    "scope": "the atomics on `{}` include each other's threads",
+    "borrow": "no two exclusive borrows of one element of `{}` live at once",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class KernelResult:
+    """The outcome for one kernel: its obligations, what it promises to launches, and under which assumptions."""
+
+    kernel: Kernel
+    obligations: tuple[Obligation, ...]
+    summary: KernelSummary
+    assumptions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refuted:
+    """A replayed counterexample and the rule it breaks."""
+
+    rule: str
+    example: Counterexample
+
+
+def check_kernel(kernel: Kernel, sites: Sequence[LaunchSite] = ()) -> KernelResult:
+    """Proves a kernel free of races and divergence, or shows where it is not.
+
+    ``sites`` are the launches of this kernel in sight; they decide where no contract does.
+    """
+    under = _under_contract(kernel)
+    if under is not None:
+        contract, analysis = under
+        words = (*contract.in_words, *_apart(kernel))
+        return _result(kernel, analysis, _proved(kernel, analysis, words), contract, words)
+    contexts = _distinct([of_site(kernel, s) for s in sites])[:SITES_LIMIT]
+    if not contexts:
+        return _without_launch(kernel)
+    analyses = [analyse(kernel, c) for c in contexts]
+    words = (_for_launches(len(contexts)), *_apart(kernel))
+    worst = _obligations(kernel, analyses, words)
+    return _result(kernel, analyses[0], worst, None, words)
+
+
+def _for_launches(count: int) -> str:
+    return "for the launch in sight" if count == 1 else f"for the {count} different launches in sight"
+
+
+def _under_contract(kernel: Kernel) -> tuple[Contract, Analysis] | None:
+    seen: set[object] = set()
+    for contract in contracts(kernel):
+        if contract.requires in seen:
+            continue
+        seen.add(contract.requires)
+        rlimit = HASTY_RLIMIT if contract.in_words else FREE_RLIMIT
+        analysis = analyse(kernel, of_contract(kernel, contract), hasty=True, rlimit=rlimit)
+        if analysis.proved:
+            return contract, analysis
+    return None
+
+
+def _distinct(contexts: list[LaunchContext]) -> list[LaunchContext]:
+    """Launches that differ in what the kernel sees."""
+    out: dict[str, LaunchContext] = {}
+    for context in contexts:
+        b = context.bindings
+        tables = (b.specials, b.params, b.lengths, {k: v[1] for k, v in b.same_memory.items()})
+        key = repr([sorted((k, fingerprint(v)) for k, v in t.items()) for t in tables])
+        key += repr([fingerprint(p) for p in context.premises])
+        out.setdefault(key, context)
+    return list(out.values())
+
+
+def fingerprint(term: Term) -> str:
+    """A text that tells terms of different tables apart."""
+    done: dict[Term, str] = {}
+    for t in postorder([term]):
+        done[t] = f"{t.op}:{t.type.kind}{t.type.bits}:{t.data}({','.join(done[a] for a in t.args)})"
+    return done[term]
+
+
+def _apart(kernel: Kernel) -> tuple[str, ...]:
+    """The assumption that pointer parameters do not overlap, which each launch must meet (GS105)."""
+    names = [p.region for p in kernel.params if p.region is not None]
+    if len(names) < 2:
+        return ()
+    return (f"{', '.join(f'`{n}`' for n in names[:-1])} and `{names[-1]}` do not overlap",)
+
+
+# -- obligations
+
+
+def _proved(kernel: Kernel, analysis: Analysis, words: tuple[str, ...]) -> list[Obligation]:
+    out = [*_gaps(kernel, analysis)]
+    for question in analysis.questions.values():
+        out.append(_obligation(kernel, question, Verdict.PROVED, words))
+    for barrier in analysis.barriers:
+        rule = "GS204" if barrier.scope is Scope.WARP else "GS203"
+        out.append(Obligation(rule, _barrier_question(barrier.scope, barrier.span.line), Verdict.PROVED, barrier.span, assumptions=words))
+    return _unique(out)
+
+
+def _barrier_question(scope: Scope, line: int) -> str:
+    what = {Scope.WARP: "warp", Scope.BLOCK: "block", Scope.CLUSTER: "cluster"}.get(scope, "grid")
+    return f"all threads of a {what} reach the barrier in line {line}"
+
+
+def _unique(obligations: list[Obligation]) -> list[Obligation]:
+    """One obligation for each question: the worst verdict."""
+    rank = {Verdict.REFUTED: 0, Verdict.UNKNOWN: 1, Verdict.PROVED: 2}
+    best: dict[tuple[str, str], Obligation] = {}
+    for o in obligations:
+        key = (o.rule if o.verdict is not Verdict.REFUTED else "", o.question)
+        key = ("", o.question)
+        if key not in best or rank[o.verdict] < rank[best[key].verdict]:
+            best[key] = o
+    return list(best.values())
+
+
+def _rule(kernel: Kernel, question: Question) -> str:
+    space = next(r.space for r in kernel.regions if r.name == question.region)
+    race = "GS202" if space in (Space.SHARED, Space.DYNAMIC_SHARED) else "GS201"
+    return {"race": race, "mixed": "GS206", "scope": "GS301", "borrow": "GS208"}[question.kind]
+
+
+def _obligation(
+    kernel: Kernel, question: Question, verdict: Verdict, words: tuple[str, ...] = (), reason: str | None = None,
+    refuted: Refuted | None = None,
+) -> Obligation:  # fmt: skip
+    region = next(r for r in kernel.regions if r.name == question.region)
+    span = refuted.example.primary.span if refuted is not None else region.span
+    if verdict is Verdict.UNKNOWN and question.failures:
+        span = question.failures[0].second.span
+    return Obligation(
+        refuted.rule if refuted is not None else _rule(kernel, question), KINDS[question.kind].format(question.region), verdict,
+        span, reason, words if verdict is Verdict.PROVED else (), refuted.example if refuted is not None else None,
+    )  # fmt: skip
+
+
+def _gaps(kernel: Kernel, analysis: Analysis) -> list[Obligation]:
+    """What is not modelled makes the kernel unknown."""
+    out = []
+    for gap in analysis.trace.gaps:
+        out.append(Obligation("GS901", f"{gap.reason} is modelled", Verdict.UNKNOWN, gap.span, f"{gap.reason} is not modelled"))
+    if kernel.generic:
+        reason = "the kernel is generic and no instance of it is in sight"
+        out.append(Obligation("GS901", "the kernel has concrete types", Verdict.UNKNOWN, kernel.span, reason))
+    return out
+
+
+def _obligations(kernel: Kernel, analyses: list[Analysis], words: tuple[str, ...]) -> list[Obligation]:
+    out: list[Obligation] = []
+    replayer = Replayer.of(kernel)
+    for analysis in analyses:
+        out += _gaps(kernel, analysis)
+        out += _of_barriers(kernel, analysis, replayer, words)
+        for question in analysis.questions.values():
+            if not question.failures:
+                out.append(_obligation(kernel, question, Verdict.PROVED, words))
+                continue
+            refuted = refute(replayer, analysis, question)
+            if refuted is not None:
+                out.append(_obligation(kernel, question, Verdict.REFUTED, refuted=refuted))
+            else:
+                reason = _reason(replayer, analysis, question.failures[0])
+                out.append(_obligation(kernel, question, Verdict.UNKNOWN, reason=reason))
+        if analysis.cut:
+            out.append(Obligation("GS904", "all pairs of accesses are settled", Verdict.UNKNOWN, kernel.span, "the kernel has too many pairs of accesses"))
+    return _without_echo(_unique(out))
+
+
+def _without_echo(obligations: list[Obligation]) -> list[Obligation]:
+    """Drops a refuted borrow where the race that it leads to is refuted too."""
+    raced = {o.span for o in obligations if o.verdict is Verdict.REFUTED and o.rule in ("GS201", "GS202")}
+    return [o for o in obligations if not (o.verdict is Verdict.REFUTED and o.rule == "GS208" and o.span in raced)]
+
+
+def _of_barriers(kernel: Kernel, analysis: Analysis, replayer: Replayer, words: tuple[str, ...]) -> list[Obligation]:
+    out = []
+    for barrier, answer in analysis.barriers.items():
+        rule = "GS204" if barrier.scope is Scope.WARP else "GS203"
+        question = _barrier_question(barrier.scope, barrier.span.line)
+        if answer.status == "unsat":
+            out.append(Obligation(rule, question, Verdict.PROVED, barrier.span, assumptions=words))
+            continue
+        example = _refute_barrier(replayer, analysis, barrier.span, answer.model)
+        if example is not None:
+            out.append(Obligation(rule, question, Verdict.REFUTED, barrier.span, counterexample=example))
+        else:
+            reason = f"the branch or loop around the barrier in line {barrier.span.line} may differ between threads"
+            out.append(Obligation(rule, question, Verdict.UNKNOWN, barrier.span, reason))
+    return out
+
+
+def _refute_barrier(replayer: Replayer, analysis: Analysis, span: object, model: object) -> Counterexample | None:
+    if any(g.syncs for g in analysis.trace.gaps):
+        return None
+    for launch, outcome in outcomes(replayer, analysis.context, model, data=False):  # type: ignore[arg-type]
+        for seen in outcome.divergences:
+            taint = replayer.taints.control.get(seen.span, frozenset())
+            if not taint & {"sync", "opaque", "data"}:
+                return of_divergence(replayer.kernel, launch, seen)
+    return None
+
+
+def refute(replayer: Replayer, analysis: Analysis, question: Question) -> Refuted | None:
+    """Replays what the failed pairs of a question suggest until the interpreter sees two accesses meet."""
+    if any(g.syncs for g in analysis.trace.gaps):
+        return None
+    spans = {frozenset((f.first.span, f.second.span)) for f in question.failures}
+    models = [f.answer.model for f in question.failures if f.answer.model is not None] or [None]
+    for failure in question.failures:
+        if _free_symbols(failure, analysis):
+            return None
+    for model in models[:2]:
+        for launch, outcome in outcomes(replayer, analysis.context, model, data=_data(replayer, question)):
+            for meeting in outcome.meetings:
+                a, b = meeting.first, meeting.second
+                if a.region != question.region or frozenset((a.span, b.span)) not in spans:
+                    continue
+                certain = _certain(replayer, a.span, b.span)
+                if certain is not None:
+                    return Refuted(rule_of(replayer.kernel, meeting), of_meeting(replayer.kernel, launch, meeting, certain))
+    return None
+
+
+def _data(replayer: Replayer, question: Question) -> bool:
+    spans = [s for f in question.failures for s in (f.first.span, f.second.span)]
+    return any("data" in replayer.taints.control.get(s, frozenset()) for s in spans)
+
+
+def _certain(replayer: Replayer, *spans: object) -> bool | None:
+    """None when a meeting may not happen after all; True when it depends on contents of memory, else False."""
+    data = False
+    for span in spans:
+        address = replayer.taints.address.get(span, frozenset())  # type: ignore[call-overload]
+        control = replayer.taints.control.get(span, frozenset())  # type: ignore[call-overload]
+        if address & {"data", "opaque"} or "opaque" in control:
+            return None
+        if replayer.ordering and "sync" in address | control:
+            return None
+        data = data or "data" in control
+    return data
+
+
+def _free_symbols(failure: Failure, analysis: Analysis) -> tuple[str, ...]:
+    """Scalars that no launch fixes and on whose values the addresses depend."""
+    names = []
+    for t in postorder([failure.first.offset, failure.second.offset]):
+        if t.op == "param":
+            names.append(str(t.data))
+        elif t.op == "sym":
+            assert isinstance(t.data, tuple)
+            names.append(str(t.data[0]))
+    return tuple(dict.fromkeys(names))
+
+
+def _reason(replayer: Replayer, analysis: Analysis, failure: Failure) -> str:
+    """Why a pair is neither proved apart nor shown to meet, for the user."""
+    lines = sorted({failure.first.span.line, failure.second.span.line})
+    where = " and ".join(f"line {n}" for n in lines)
+    gap = next((g for g in analysis.trace.gaps if g.syncs), None)
+    if gap is not None:
+        return f"the accesses in {where} may meet unless {gap.reason}, which is not modelled, orders them"
+    free = _free_symbols(failure, analysis)
+    if free:
+        return f"the accesses in {where} are apart or not depending on the value of `{free[0]}`, which no launch in sight fixes; state a condition with `// gpusafe: requires(...)`"
+    for span in (failure.first.span, failure.second.span):
+        if "data" in replayer.taints.address.get(span, frozenset()):
+            return f"the address of the access in line {span.line} depends on values read from memory; state what holds of them with `// gpusafe: assume(...)`"
+        if "sync" in replayer.taints.control.get(span, frozenset()) | replayer.taints.address.get(span, frozenset()):
+            return f"the access in line {span.line} depends on a flag, lock or counter, whose ordering is not modelled yet"
+    if failure.answer.status == "unknown":
+        return f"whether the accesses in {where} are apart was not settled within the solver's limit"
+    return f"the accesses in {where} may meet, but no run of the interpreter showed it"
+
+
+# -- without launches
+
+
+def _without_launch(kernel: Kernel) -> KernelResult:
+    """A kernel that nothing in sight launches and no contract proves: refuted only by a race that needs no choice."""
+    tries = contracts(kernel)
+    context = of_contract(kernel, tries[min(1, len(tries) - 1)])
+    analysis = analyse(kernel, context)
+    obligations = []
+    for o in _obligations(kernel, [analysis], context.in_words):
+        obligations.append(o)
+    return _result(kernel, analysis, obligations, None, context.in_words)
+
+
+def _result(
+    kernel: Kernel, analysis: Analysis, obligations: list[Obligation], contract: Contract | None, words: tuple[str, ...]
+) -> KernelResult:
+    summary = KernelSummary(
+        kernel, _effects(kernel, analysis), _global_effects(kernel, analysis),
+        contract.requires if contract is not None else (), contract.in_words if contract is not None else (),
+        not analysis.trace.gaps,
+    )  # fmt: skip
+    return KernelResult(kernel, tuple(obligations), summary, words)
+
+
+def _effect(analysis: Analysis, region: str) -> Effect:
+    accesses = [a for a in analysis.trace.accesses if a.region == region]
+    modes = {a.mode for a in accesses}
+    known = not any(g.accesses for g in analysis.trace.gaps)
+    writes = bool(modes & {"write", "borrow"}) or any(a.writes for a in accesses)
+    return Effect("read" in modes or not known, writes or not known, "atomic" in modes, known)
+
+
+def _effects(kernel: Kernel, analysis: Analysis) -> tuple[Effect, ...]:
+    return tuple(_effect(analysis, p.region) if p.region is not None else Effect() for p in kernel.params)
+
+
+def _global_effects(kernel: Kernel, analysis: Analysis) -> tuple[tuple[str, Effect], ...]:
+    outside = [r for r in kernel.regions if r.param is None and r.space in (Space.GLOBAL, Space.CONSTANT)]
+    return tuple((r.name, _effect(analysis, r.name)) for r in outside)
+
+
+__all__ = ["KernelResult", "check_kernel", "holds"]

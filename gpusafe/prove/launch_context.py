@@ -1,0 +1,234 @@
+"""What is known of a launch when a kernel is analysed: a launch in sight, or a contract that launches must meet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpusafe.dataflow.terms import Term, Terms
+from gpusafe.dataflow.values import Bindings, Values
+from gpusafe.ir import expr as ir
+from gpusafe.ir.expr import BOOL, I64, U32, U64, Binary, Cast, Const, Expr, Op, Special
+from gpusafe.ir.host import LaunchArg, LaunchSite
+from gpusafe.ir.kernel import Kernel, KernelParam
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchContext:
+    """Bindings and premises of an analysis.
+
+    ``requires`` and ``in_words`` state the contract (empty for a launch in sight); ``alias`` names pairs of arguments
+    that may share memory for all that is known.
+    """
+
+    terms: Terms
+    bindings: Bindings
+    premises: tuple[Term, ...]
+    site: LaunchSite | None = None
+    requires: tuple[Expr, ...] = ()
+    in_words: tuple[str, ...] = ()
+    alias: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def specials(self) -> dict[str, Term]:
+        """The special registers that are bound."""
+        return self.bindings.specials
+
+
+def paired(kernel: Kernel, args: tuple[LaunchArg, ...]) -> list[tuple[KernelParam, LaunchArg, LaunchArg | None]]:
+    """Each parameter with its launch argument, and with the one that holds its length where that is passed apart."""
+    out: list[tuple[KernelParam, LaunchArg, LaunchArg | None]] = []
+    at = 0
+    for param in kernel.params:
+        if at >= len(args):
+            break
+        extra = args[at + 1] if param.slots == 2 and at + 1 < len(args) else None
+        out.append((param, args[at], extra))
+        at += param.slots
+    return out
+
+
+def of_site(kernel: Kernel, site: LaunchSite) -> LaunchContext:
+    """The context of a launch in sight."""
+    terms = Terms()
+    values = Values(terms, Bindings())
+    specials: dict[str, Term] = {}
+    shape = site.op.shape
+    if shape is not None:
+        for register, sizes in (("nctaid", shape.grid), ("ntid", shape.block)):
+            for axis, size in zip("xyz", sizes, strict=True):
+                if size is not None:
+                    specials[f"{register}.{axis}"] = terms.cast(U32, values.evaluate(size, {}))
+        if shape.shared_bytes is not None:
+            specials["dynamic_smem_bytes"] = terms.cast(U32, values.evaluate(shape.shared_bytes, {}))
+    params: dict[str, Term] = {}
+    lengths: dict[str, Term] = {}
+    for param, arg, extra in paired(kernel, site.op.args):
+        if param.kind == "scalar" and arg.value is not None:
+            params[param.name] = values.evaluate(arg.value, {})
+        length = extra.value if extra is not None and extra.value is not None else arg.length
+        if param.region is not None and length is not None:
+            lengths[param.region] = terms.cast(U64, values.evaluate(length, {}))
+    same, alias = _shared_memory(kernel, site, terms, values)
+    premises = tuple(values.evaluate(a, {}) for a in site.path.assumes)
+    return LaunchContext(
+        terms, Bindings(specials, params, lengths, same), _nontrivial(premises, terms), site, alias=alias
+    )
+
+
+def _nontrivial(conds: tuple[Term, ...], terms: Terms) -> tuple[Term, ...]:
+    return tuple(c for c in conds if c is not terms.true and c.type.kind == "bool")
+
+
+def _shared_memory(
+    kernel: Kernel, site: LaunchSite, terms: Terms, values: Values
+) -> tuple[dict[str, tuple[str, Term]], tuple[tuple[str, str], ...]]:
+    same: dict[str, tuple[str, Term]] = {}
+    first: dict[str, tuple[str, Term]] = {}
+    unknown: list[str] = []
+    for param, arg, _ in paired(kernel, site.op.args):
+        if param.region is None:
+            continue
+        if arg.range is None:
+            unknown.append(param.region)
+            continue
+        start = terms.cast(I64, values.evaluate(arg.range.start, {}))
+        memory = site.path.memory.get(arg.range.memory)
+        if memory is None or memory.kind == "unknown":
+            unknown.append(param.region)
+        found = first.setdefault(arg.range.memory, (param.region, start))
+        if found[0] != param.region:
+            same[param.region] = (found[0], terms.binary("-", start, found[1], True))
+    return same, tuple((a, b) for i, a in enumerate(unknown) for b in unknown[i + 1 :])
+
+
+# -- contracts
+
+TOTAL = 1 << 32
+
+
+def _special(name: str) -> Special:
+    return Special(U32, name)
+
+
+def _is_one(*names: str) -> tuple[Expr, ...]:
+    return tuple(Binary(BOOL, Op.EQ, _special(n), Const(U32, 1)) for n in names)
+
+
+def _few(axis: str, limit: int) -> Expr:
+    product = Binary(U64, Op.MUL, Cast(U64, _special(f"nctaid.{axis}")), Cast(U64, _special(f"ntid.{axis}")))
+    return Binary(BOOL, Op.LE, product, Const(U64, limit))
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """Conditions on launches, for the prover and for people."""
+
+    requires: tuple[Expr, ...]
+    in_words: tuple[str, ...]
+
+
+def contracts(kernel: Kernel) -> tuple[Contract, ...]:
+    """The contracts to try, most general first: any launch, then one of as many dimensions as the kernel looks at."""
+    declared = _declared(kernel)
+    words = declared.in_words
+    few = "fewer than 2^31 threads along each axis"
+    small = 1 << 31
+    axes = axes_used(kernel)
+    if "z" in axes:
+        return (Contract((*declared.requires, *(_few(a, small) for a in "xyz")), (*words, few)),)
+    if "y" in axes:
+        two = _is_one("nctaid.z", "ntid.z")
+        flat = Contract((*declared.requires, *two, _few("x", small), _few("y", small)), (*words, "a launch of at most two dimensions", few))  # fmt: skip
+        return (flat,)
+    one = _is_one("nctaid.y", "nctaid.z", "ntid.y", "ntid.z")
+    return (
+        declared,
+        Contract((*declared.requires, *one, _few("x", small)), (*words, "a one-dimensional launch", few)),
+    )
+
+
+def axes_used(kernel: Kernel) -> frozenset[str]:
+    """The axes whose thread or block index a kernel reads (lane and warp numbers read all)."""
+    from gpusafe.dataflow.taint import expressions, walk
+    from gpusafe.dataflow.values import children
+
+    out: set[str] = set()
+    for stmt in walk(kernel.body):
+        stack = [e for e in expressions(stmt) if e is not None]
+        while stack:
+            e = stack.pop()
+            match e:
+                case Special(name=name) if name.startswith(("tid.", "ctaid.")):
+                    out.add(name[-1])
+            stack.extend(children(e))
+    return frozenset(out)
+
+
+def _declared(kernel: Kernel) -> Contract:
+    c = kernel.contract
+    requires: list[Expr] = []
+    words: list[str] = []
+    if c.block is not None:
+        requires += [Binary(BOOL, Op.EQ, _special(f"ntid.{a}"), Const(U32, n)) for a, n in zip("xyz", c.block, strict=True)]
+        words.append(f"blocks of {c.block[0]}x{c.block[1]}x{c.block[2]} threads, as the kernel declares")
+    if c.domain is not None and c.domain < 3:
+        axes = "yz" if c.domain == 1 else "z"
+        requires += _is_one(*(f"{r}.{a}" for r in ("nctaid", "ntid") for a in axes))
+        words.append(f"a {c.domain}-dimensional launch, as the kernel declares")
+    return Contract(tuple(requires), tuple(words))
+
+
+def of_contract(kernel: Kernel, contract: Contract) -> LaunchContext:
+    """The context of all launches that meet a contract."""
+    terms = Terms()
+    specials: dict[str, Term] = {}
+    values = Values(terms, Bindings())
+    for cond in contract.requires:
+        match cond:
+            case Binary(op=Op.EQ, a=Special(name=name), b=Const() as value):
+                specials[name] = values.evaluate(value, {})
+    bound = Values(terms, Bindings(specials))
+    premises = tuple(bound.evaluate(c, {}) for c in contract.requires)
+    return LaunchContext(
+        terms, Bindings(specials), _nontrivial(premises, terms), requires=contract.requires, in_words=contract.in_words
+    )
+
+
+def holds(contract: tuple[ir.Expr, ...], context: LaunchContext) -> bool | None:
+    """Whether a launch in sight meets conditions over special registers, parameters and lengths (None: not known)."""
+    from gpusafe.dataflow.intervals import Intervals
+
+    values = Values(context.terms, context.bindings)
+    ranges = Intervals(context.specials)
+    ranges.assume(context.premises)
+    verdict: bool | None = True
+    for cond in contract:
+        term = values.evaluate(cond, {})
+        low, high = _truth(term, ranges)
+        if not high:
+            return False
+        if not low:
+            verdict = None
+    return verdict
+
+
+def _truth(term: Term, ranges: object) -> tuple[bool, bool]:
+    """Whether a condition certainly holds, and whether it may hold."""
+    from gpusafe.dataflow.intervals import Intervals
+
+    assert isinstance(ranges, Intervals)
+    if term.op == "const":
+        return bool(term.data), bool(term.data)
+    if term.op in ("<", "<=", "==", ">", ">=") and term.args[0].type.kind == "int":
+        (a, b), (c, d) = (ranges.of(x) for x in term.args)
+        match term.op:
+            case "<":
+                return b < c, a < d
+            case "<=":
+                return b <= c, a <= d
+            case ">":
+                return a > d, b > c
+            case ">=":
+                return a >= d, b >= c
+        return a == b == c == d, a <= d and c <= b
+    return False, True

@@ -1,0 +1,188 @@
+"""All race and divergence questions of one kernel under one launch context."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from gpusafe.dataflow.accesses import Access, BarrierPoint, SideCondition, Trace, conditions
+from gpusafe.dataflow.execute import Executor
+from gpusafe.dataflow.intervals import Intervals
+from gpusafe.ir.kernel import Kernel, Scope, Space
+from gpusafe.prove.divergence import diverges
+from gpusafe.prove.launch_context import LaunchContext
+from gpusafe.prove.pairs import RLIMIT, Answer, Setting, conflicting, meet, solve, threads
+
+FAILURES_KEPT = 6
+PAIR_LIMIT = 4000
+SHARED = frozenset({Space.SHARED, Space.DYNAMIC_SHARED})
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A pair that could not be proved apart."""
+
+    first: Access
+    second: Access
+    same_block: bool
+    answer: Answer
+
+
+@dataclass(slots=True)
+class Question:
+    """One obligation: a region and the kind of conflict, with what failed."""
+
+    region: str
+    kind: str
+    asked: int = 0
+    failures: list[Failure] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """A barrier that could not be proved to be reached by all threads."""
+
+    barrier: BarrierPoint
+    answer: Answer
+
+
+@dataclass(slots=True)
+class Analysis:
+    """What became of all questions; ``cut`` when not all were asked."""
+
+    context: LaunchContext
+    trace: Trace
+    setting: Setting
+    questions: dict[tuple[str, str], Question] = field(default_factory=dict)
+    barriers: dict[BarrierPoint, Answer] = field(default_factory=dict)
+    counted: set[str] = field(default_factory=set)
+    cut: bool = False
+
+    @property
+    def proved(self) -> bool:
+        """Whether all questions were asked and all had the answer no."""
+        clean = all(not q.failures for q in self.questions.values())
+        return clean and not self.cut and all(a.status == "unsat" for a in self.barriers.values())
+
+
+def kind_of(a: Access, b: Access) -> str:
+    """The kind of a conflict: race, mixed (atomic and plain), scope (two atomics), borrow."""
+    modes = {a.mode, b.mode}
+    if modes == {"atomic"}:
+        return "scope"
+    if "borrow" in modes:
+        return "borrow"
+    return "mixed" if "atomic" in modes else "race"
+
+
+def execute(kernel: Kernel, context: LaunchContext) -> Trace:
+    """Executes a kernel; loop variables whose steps may overflow lose their closed form."""
+    banned: frozenset[tuple[str, str]] = frozenset()
+    for _ in range(4):
+        trace = Executor(kernel, context.terms, context.bindings, banned).run()
+        setting = _setting(kernel, trace, context, RLIMIT // 4)
+        bad = {(s.loop, s.var) for s in trace.sides if not _fits(setting, s)}
+        if not bad:
+            break
+        banned |= bad
+    return trace
+
+
+def _fits(setting: Setting, side: SideCondition) -> bool:
+    conds = conditions(setting.trace, side.context)
+    ranges = Intervals(setting.specials)
+    ranges.assume([*setting.premises, *conds])
+    if ranges.fits(side.value):
+        return True
+    enc, one, _ = threads(setting, True, conds, [])
+    init, step, k = side.value.args
+    low, high = side.value.type.low, side.value.type.high
+    encoded = [enc.encode(t, one) for t in (init, step, k)]
+    moved = enc.product(k, step, encoded[2], encoded[1], one)
+    value = encoded[0] + int(str(side.value.data)) * moved
+    goal = [enc.encode(c, one) for c in conds] + [enc.encode(c, enc.shared) for c in setting.premises]
+    import z3
+
+    goal.append(z3.Or(value < low, value > high))
+    return solve(enc, [*goal, *enc.spread(), *enc.facts], setting.rlimit)[0] == "unsat"
+
+
+def _setting(kernel: Kernel, trace: Trace, context: LaunchContext, rlimit: int) -> Setting:
+    written = frozenset(a.region for a in trace.accesses if a.writes)
+    counters = frozenset(r for r in written if _counts(trace, r))
+    return Setting(trace, context.specials, written, context.premises, counters, rlimit)
+
+
+def _counts(trace: Trace, region: str) -> bool:
+    """Whether a region is only ever added to, by amounts that are not negative."""
+    accesses = [a for a in trace.accesses if a.region == region]
+    if any(a.mode != "atomic" or a.op not in ("add", "load") for a in accesses):
+        return False
+    ranges = Intervals({})
+    for result in trace.atomics:
+        if result.access.region == region and result.access.op == "add" and ranges.of(result.operands[0])[0] < 0:
+            return False
+    return True
+
+
+def analyse(kernel: Kernel, context: LaunchContext, *, hasty: bool = False, rlimit: int = RLIMIT) -> Analysis:
+    """Asks all questions of a kernel; ``hasty`` stops at the first one that is not proved."""
+    trace = execute(kernel, context)
+    setting = _setting(kernel, trace, context, rlimit)
+    out = Analysis(context, trace, setting)
+    spaces = {r.name: r.space for r in kernel.regions}
+    for barrier in trace.barriers:
+        out.barriers[barrier] = answer = diverges(setting, barrier)
+        if hasty and answer.status != "unsat":
+            out.cut = True
+            return out
+    by_region: dict[str, list[Access]] = {}
+    for access in trace.accesses:
+        by_region.setdefault(access.region, []).append(access)
+    asked = 0
+    for region, accesses in by_region.items():
+        levels = (True,) if spaces[region] in SHARED else (True, False)
+        for a, b, same_block in _pairs(accesses, levels):
+            asked += 1
+            if asked > PAIR_LIMIT:
+                out.cut = True
+                return out
+            kind = kind_of(a, b)
+            question = out.questions.setdefault((region, kind), Question(region, kind))
+            question.asked += 1
+            if len(question.failures) >= FAILURES_KEPT:
+                continue
+            answer = _meet(setting, a, b, same_block)
+            if answer.status != "unsat":
+                question.failures.append(Failure(a, b, same_block, answer))
+                if hasty:
+                    out.cut = True
+                    return out
+    return out
+
+
+def _pairs(accesses: list[Access], levels: tuple[bool, ...]) -> list[tuple[Access, Access, bool]]:
+    out = []
+    for same_block in levels:
+        for i, a in enumerate(accesses):
+            for b in accesses[i:]:
+                if conflicting(a, b, same_block):
+                    out.append((a, b, same_block))
+    return out
+
+
+def _meet(setting: Setting, a: Access, b: Access, same_block: bool) -> Answer:
+    """The answer for a pair; pairs with the same places and conditions are asked once."""
+    sides = []
+    for x in (a, b):
+        conds = tuple(sorted({c.id for c in conditions(setting.trace, x.context)}))
+        sides.append((x.offset.id, x.size, conds, x.context.phases))
+    key = (a.region, same_block, *sides)
+    if key not in setting.memo:
+        setting.memo[key] = meet(setting, a, b, same_block)
+    return setting.memo[key]
+
+
+def warp_barriers_whole(analysis: Analysis) -> bool:
+    """Whether all warp barriers name all lanes."""
+    masks = [b.mask for b in analysis.trace.barriers if b.scope is Scope.WARP]
+    return all(m is None or m.const in (0xFFFF_FFFF, -1) for m in masks)
