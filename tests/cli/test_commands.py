@@ -102,6 +102,16 @@ def test_the_catalogue_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert {"code": "GS101", "name": "stream-race"}.items() <= rows[0].items()
 
 
+def test_doctor_says_what_is_there_and_how_to_get_the_rest(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = outcome(capsys, "doctor", "--format", "json")
+    document = json.loads(out)
+    assert status == 0
+    assert document["packages"]["z3-solver"]
+    names = [row["name"] for row in document["ptx"]]
+    assert "ptxas" in names
+    assert all(row["found"] or row["help"] for row in document["ptx"])
+
+
 def test_settings_come_from_the_nearest_file_and_say_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
