@@ -1,0 +1,60 @@
+"""The entry of the host executor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpusafe.dataflow.host.explore import explore
+from gpusafe.dataflow.host.loading import units_of
+from gpusafe.dataflow.host.program import Function, Program, SourceUnit, build_program
+from gpusafe.dataflow.host.roots import gpu_functions, roots
+from gpusafe.ir.host import Gap, HostFunction, HostPath, HostProgram
+from gpusafe.ir.kernel import Kernel
+from gpusafe.parse.workspace_model import Workspace
+
+
+def execute(workspace: Workspace, kernels: Sequence[Kernel]) -> HostProgram:
+    """All paths through the host functions of a workspace; never raises for what the code is like."""
+    return execute_units(units_of(workspace), kernels)
+
+
+def execute_units(units: Sequence[SourceUnit], kernels: Sequence[Kernel], strict: bool = False) -> HostProgram:
+    """The same for source files at hand; ``strict`` lets internal errors out (for tests)."""
+    program = build_program(units, kernels)
+    program.strict = strict
+    candidates = gpu_functions(program)
+    first = roots(candidates)
+    paths: list[HostPath] = []
+    visited: set[str] = set()
+    is_root: set[str] = set()
+    for function in [*first, *candidates]:
+        if function.path in visited:
+            continue
+        explored = explore(program, function)
+        visited |= explored.visited | {function.path}
+        if any(path.ops for path in explored.paths):
+            is_root.add(function.path)
+            paths.extend(p for p in explored.paths if p.ops)
+    functions = _units(program, paths, is_root)
+    return HostProgram(functions, tuple(paths), _gaps(paths))
+
+
+def _units(program: Program, paths: list[HostPath], is_root: set[str]) -> tuple[HostFunction, ...]:
+    spans = {(f.function, f.function_span) for p in paths for op in p.ops for f in op.frames}
+    found: list[HostFunction] = []
+    for function in program.functions:
+        if (function.name, function.item.span) in spans:
+            found.append(HostFunction(function.name, function.path, function.item.span, function.path in is_root))
+    return tuple(found)
+
+
+def _gaps(paths: list[HostPath]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, dict[str, None]] = {}
+    for path in paths:
+        for op in path.ops:
+            if isinstance(op, Gap):
+                found.setdefault(path.root, {}).setdefault(op.reason)
+    return {root: tuple(reasons) for root, reasons in found.items()}
+
+
+__all__ = ["Function", "execute", "execute_units"]

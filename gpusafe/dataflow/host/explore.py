@@ -1,0 +1,145 @@
+"""All paths through one root: the walk is repeated with other decisions until every alternative was taken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpusafe.dataflow.host import blocks, calls, drops, evaluate, inlining, patterns
+from gpusafe.dataflow.host.machine import Call, Decision, Hooks, Machine
+from gpusafe.dataflow.host.program import Function, Program
+from gpusafe.dataflow.host.signals import CutSignal, PanicSignal, PruneSignal, Signal
+from gpusafe.dataflow.host.symbolic import symbolic
+from gpusafe.dataflow.host.values import Cell, Value
+from gpusafe.ir.host import Gap, HostPath
+from gpusafe.parse.rust import ast
+from gpusafe.span import Span
+
+MAX_PATHS = 64
+MAX_WALKS = 400
+MAX_STEPS_OF_A_ROOT = 1_500_000
+
+
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """The paths of a root, and the functions that were entered on the way (module paths)."""
+
+    paths: tuple[HostPath, ...]
+    visited: frozenset[str]
+
+
+def _call_method(m: Machine, owner: str, name: str, receiver: Cell, args: list[Value], span: Span) -> Value:
+    function = m.program.method(owner, name, m.home)
+    if function is None:
+        return m.unknown(f"`{name}`")
+    return inlining.call_function(m, function, [calls.self_value(m, function, receiver), *args], span, None, None)
+
+
+def _method(m: Machine, receiver: Cell, name: str, args: list[Value], expr: ast.MethodCall) -> Value:
+    return calls.call_method(m, receiver, name, args, expr)
+
+
+HOOKS = Hooks(
+    value=evaluate.value,
+    place=evaluate.place,
+    block=blocks.run_block,
+    bind=patterns.bind,
+    invoke=calls.invoke,
+    method=_method,
+    drop=drops.drop_value,
+    call_method=_call_method,
+)
+
+
+def explore(program: Program, root: Function) -> Explored:
+    """Walks every path of a root function."""
+    decisions: list[Decision] = []
+    paths: dict[object, HostPath] = {}
+    visited: set[str] = set()
+    steps = 0
+    for _ in range(MAX_WALKS):
+        machine = Machine(program, HOOKS, decisions)
+        path = _walk(machine, root)
+        visited |= machine.visited
+        steps += machine.steps
+        if path is not None:
+            paths.setdefault((path.ops, path.assumes), path)
+        decisions = _next(machine.decisions[: machine.cursor])
+        if not decisions:
+            return Explored(tuple(paths.values()), frozenset(visited))
+        if len(paths) >= MAX_PATHS or steps > MAX_STEPS_OF_A_ROOT:
+            break
+    return Explored(_too_many(tuple(paths.values()), root), frozenset(visited))
+
+
+def _next(decisions: list[Decision]) -> list[Decision]:
+    """The decisions of the next walk: the last one that has an alternative left takes it."""
+    kept = list(decisions)
+    while kept:
+        last = kept.pop()
+        if last.taken + 1 < last.count:
+            return [*kept, Decision(last.taken + 1, last.count)]
+    return []
+
+
+def _too_many(paths: tuple[HostPath, ...], root: Function) -> tuple[HostPath, ...]:
+    reason = f"more than {MAX_PATHS} paths through `{root.name}`"
+    if not paths:
+        return paths
+    from dataclasses import replace
+
+    last = paths[-1]
+    frames = last.ops[-1].frames[:1] if last.ops else ()
+    gap = Gap(frames, reason, reason) if frames else None
+    cut = replace(last, ops=(*last.ops, gap), complete=False) if gap is not None else replace(last, complete=False)
+    return (*paths[:-1], cut)
+
+
+def _walk(m: Machine, root: Function) -> HostPath | None:
+    item = root.item
+    complete = True
+    base = Call(item.name, item.span, root.home, item.span, owner=root.owner, key="", temporaries=[[]])
+    m.calls.append(base)
+    try:
+        if root.self_type is not None:
+            base.types["Self"] = root.self_type
+        args = [symbolic(m, p.type, _name(p), p.span) for p in item.params]
+        m.calls.pop()
+        result = inlining.enter(m, root, args, item.span, None)
+        m.calls.append(base)
+        del result
+    except PruneSignal:
+        return None
+    except PanicSignal:
+        pass
+    except CutSignal as cut:
+        complete = False
+        m.calls[:] = m.calls or [base]
+        m.gap(m.calls[-1].at, cut.reason)
+    except Signal:
+        pass
+    except (RecursionError, Exception) as problem:  # one function costs its own paths only
+        complete = False
+        m.calls[:] = m.calls or [base]
+        m.gap(m.calls[-1].at, f"internal problem of the host executor: {type(problem).__name__}: {problem}")
+        if m.program.strict:
+            raise
+    m.calls[:] = [base]
+    for reason in dict.fromkeys(m.closing_gaps):
+        m.gap(item.span, reason)
+    return HostPath(
+        root=root.name,
+        root_span=item.span,
+        ops=tuple(m.ops),
+        streams=dict(m.streams),
+        memory={k: v.memory for k, v in m.memory.items()},
+        conditions=tuple(dict.fromkeys(m.conditions)),
+        assumes=tuple(m.assumes),
+        threads=dict(m.op_threads),
+        guards=dict(m.guards),
+        complete=complete,
+        generalised=tuple(dict.fromkeys(m.generalised)),
+    )
+
+
+def _name(param: ast.Param) -> str:
+    return param.pat.name if isinstance(param.pat, ast.PatIdent) else "argument"

@@ -1,0 +1,275 @@
+"""Iterators: what can be iterated over, the adapters, and the consumers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gpusafe.dataflow.host import terms
+from gpusafe.dataflow.host.access import deref, touch
+from gpusafe.dataflow.host.drops import owns, take
+from gpusafe.dataflow.host.handles import Buffer, MemSlice
+from gpusafe.dataflow.host.indexing import bounds, sample
+from gpusafe.dataflow.host.machine import Machine
+from gpusafe.dataflow.host.values import (
+    MOVED,
+    BagVal,
+    Cell,
+    IterVal,
+    RangeVal,
+    RefVal,
+    SeqVal,
+    SliceVal,
+    StructVal,
+    TupleVal,
+    Unknown,
+    Value,
+    none,
+    some,
+)
+from gpusafe.ir.expr import USIZE, Expr
+from gpusafe.span import Span
+
+EXACT_LIMIT = 64
+
+
+def to_iter(m: Machine, value: Value, span: Span, how: str = "into_iter") -> IterVal:
+    """The iterator over a value; ``how`` is iter, iter_mut or into_iter."""
+    match value:
+        case IterVal():
+            return value
+        case RangeVal():
+            return _range(m, value)
+        case RefVal(cell=cell):
+            inner = deref(cell)
+            if isinstance(inner.value, IterVal):
+                return inner.value
+            return borrowed(m, inner, value.mutable or how == "iter_mut", span)
+        case SeqVal():
+            return borrowed(m, Cell(value), True, span) if how != "into_iter" else _owned(m, value)
+        case SliceVal() | MemSlice() | Buffer():
+            return borrowed(m, Cell(value), how == "iter_mut", span)
+        case BagVal(items=items):
+            cells = list(items)
+            return IterVal(len(cells), lambda i: TupleVal([Cell(Unknown("a key")), Cell(RefVal(cells[i], True))]))
+        case StructVal(name="Option", fields=fields):
+            cells = list(fields.values())
+            return IterVal(len(cells), lambda i: take(m, cells[i]) if how == "into_iter" else RefVal(cells[i], True))
+        case StructVal(name=name) if m.program.method(name, "next", m.home) is not None:
+            cell = Cell(value)
+            return IterVal(None, lambda i: Unknown("an element", None, (cell.value,)))
+    holds = getattr(value, "holds", ())
+    return IterVal(None, lambda i: Unknown("an element of a sequence that is not modelled", None, holds))
+
+
+def _range(m: Machine, value: RangeVal) -> IterVal:
+    low: Value = value.low if value.low is not None else 0
+    if value.high is None:
+        return IterVal(None, lambda i: _position(m, low, i), endless=True)
+    length = bounds(value, None)[1]
+    count = terms.known(length)
+    if count is not None:
+        length = max(0, count)
+    return IterVal(None if isinstance(length, Unknown) else length, lambda i: _position(m, low, i))
+
+
+def _position(m: Machine, low: Value, index: int) -> Value:
+    step: Value = terms.Counter(index)
+    found = terms.add(low, step)
+    if isinstance(found, int):
+        return terms.Counter(found)
+    return found if found is not None else m.symbol("index", USIZE)
+
+
+def borrowed(m: Machine, cell: Cell, mutable: bool, span: Span) -> IterVal:
+    """Elements by reference."""
+    target = cell.value
+    match target:
+        case SeqVal(items=list() as items, memory=None):
+            return IterVal(len(items), lambda i: RefVal(items[i], mutable), elem=target.elem)
+        case SeqVal(memory=None):
+            return IterVal(target.length, lambda i: RefVal(Cell(sample(m, target)), mutable), elem=target.elem)
+        case SliceVal(seq=SeqVal(items=list() as items, memory=None), start=int() as start, length=int() as length):
+            part = items[start : start + length]
+            return IterVal(len(part), lambda i: RefVal(part[i], mutable), elem=target.seq.elem)
+        case SliceVal(seq=SeqVal(memory=None) as seq):
+            return IterVal(target.length, lambda i: RefVal(Cell(sample(m, seq)), mutable), elem=seq.elem)
+        case SeqVal() | SliceVal() | MemSlice() | Buffer():
+            touch(m, target, "read", span)
+            if mutable:
+                touch(m, target, "write", span)
+            return IterVal(target.length, lambda i: Unknown("an element of a buffer"))
+    return to_iter(m, target, span, "iter")
+
+
+def _owned(m: Machine, seq: SeqVal) -> IterVal:
+    if seq.items is None:
+        return IterVal(seq.length, lambda i: sample(m, seq), Cell(seq), elem=seq.elem)
+    items = list(seq.items)
+    return IterVal(len(items), lambda i: take(m, items[i]), Cell(seq), elem=seq.elem)
+
+
+# -- adapters ----------------------------------------------------------------------------------------------------------
+
+
+def adapt(m: Machine, source: IterVal, name: str, args: list[Value], span: Span) -> IterVal | None:
+    """The iterator that an adapter method gives, None when ``name`` is no adapter."""
+    first = args[0] if args else None
+    match name:
+        case "map":
+            return _with(source, lambda i: m.invoke(first, [source.get(i)], span))
+        case "enumerate":
+            return _with(source, lambda i: TupleVal([Cell(terms.Counter(i)), Cell(source.get(i))]))
+        case "cloned" | "copied":
+            return _with(source, lambda i: _cloned(m, source.get(i)))
+        case "inspect" | "by_ref" | "peekable" | "fuse" | "into_iter" | "iter" | "iter_mut" | "into_par_iter" | "par_iter":
+            return source
+        case "zip":
+            return _zip(m, source, to_iter(m, first, span), span)
+        case "rev":
+            count = terms.known(source.length)
+            if count is None:
+                return _with(source, source.get)
+            return _with(source, lambda i: source.get(count - 1 - i))
+        case "skip" | "take" | "step_by":
+            return _trim(m, source, name, first)
+        case "chain":
+            return _chain(m, source, to_iter(m, first, span))
+        case "cycle":
+            count = terms.known(source.length)
+            if not count:
+                return IterVal(None, source.get, source.owner, endless=True)
+            return IterVal(None, lambda i: source.get(i % count), source.owner, endless=True)
+        case "filter" | "skip_while" | "take_while":
+            return _filter(m, source, first, span)
+        case "filter_map" | "flat_map" | "map_while" | "scan":
+            if name == "filter_map":
+                return _filter_map(m, source, first, span)
+            return IterVal(None, lambda i: m.invoke(first, [source.get(i)], span), source.owner)
+    return None
+
+
+def _with(source: IterVal, get: Callable[[int], Value]) -> IterVal:
+    return IterVal(source.length, get, source.owner, endless=source.endless)
+
+
+def _cloned(m: Machine, value: Value) -> Value:
+    from gpusafe.dataflow.host.std_methods import clone_value
+
+    inner = value.cell.value if isinstance(value, RefVal) else value
+    return clone_value(m, inner)
+
+
+def _zip(m: Machine, left: IterVal, right: IterVal, span: Span) -> IterVal:
+    length = left.length if right.endless or right.length is None else right.length
+    a, b = terms.known(left.length), terms.known(right.length)
+    if a is not None and b is not None:
+        length = min(a, b)
+    elif left.length is None and not left.endless:
+        length = None
+    return IterVal(length, lambda i: TupleVal([Cell(left.get(i)), Cell(right.get(i))]), left.owner)
+
+
+def _trim(m: Machine, source: IterVal, name: str, amount: Value) -> IterVal:
+    count = terms.known(amount)
+    total = terms.known(source.length)
+    if count is None:
+        return IterVal(None, source.get, source.owner)
+    if name == "take":
+        length: Value | None = count if source.endless else (min(total, count) if total is not None else None)
+        return IterVal(length, source.get, source.owner)
+    if name == "skip":
+        length = max(0, total - count) if total is not None else None
+        return IterVal(length, lambda i: source.get(i + count), source.owner, endless=source.endless)
+    length = terms.div_ceil(source.length, count) if source.length is not None and count else None
+    return IterVal(length, lambda i: source.get(i * count), source.owner, endless=source.endless)
+
+
+def _chain(m: Machine, left: IterVal, right: IterVal) -> IterVal:
+    a, b = terms.known(left.length), terms.known(right.length)
+    if a is None:
+        return IterVal(None, left.get, left.owner)
+    total = a + b if b is not None else None
+    return IterVal(total, lambda i: left.get(i) if i < a else right.get(i - a), left.owner)
+
+
+def _filter(m: Machine, source: IterVal, predicate: Value, span: Span) -> IterVal:
+    count = terms.known(source.length)
+    if count is None or count > EXACT_LIMIT:
+        return IterVal(None, source.get, source.owner)
+    kept: list[Value] = []
+    for index in range(count):
+        element = source.get(index)
+        verdict = m.invoke(predicate, [RefVal(Cell(element))], span)
+        if verdict is True:
+            kept.append(element)
+        elif verdict is not False:
+            return IterVal(None, lambda i: element, source.owner)
+    return IterVal(len(kept), lambda i: kept[i], source.owner)
+
+
+def _filter_map(m: Machine, source: IterVal, function: Value, span: Span) -> IterVal:
+    count = terms.known(source.length)
+    if count is None or count > EXACT_LIMIT:
+        return IterVal(None, lambda i: Unknown("an element"), source.owner)
+    kept: list[Value] = []
+    for index in range(count):
+        result = m.invoke(function, [source.get(index)], span)
+        if isinstance(result, StructVal) and result.variant == "None":
+            continue
+        kept.append(take(m, result.fields["0"]) if isinstance(result, StructVal) and result.fields else Unknown("an element"))
+    return IterVal(len(kept), lambda i: kept[i], source.owner)
+
+
+# -- consumers ---------------------------------------------------------------------------------------------------------
+
+
+def advance(m: Machine, source: IterVal) -> Value:
+    """``next()``."""
+    total = terms.known(source.length)
+    if total is not None and source.position >= total:
+        return none()
+    if total is None and not source.endless:
+        source.position += 1
+        return StructVal("Option", {"0": Cell(source.get(source.position - 1))}, "Some") if False else Unknown("the next element")
+    source.position += 1
+    return some(source.get(source.position - 1))
+
+
+def drain(m: Machine, source: IterVal) -> list[Value] | None:
+    """All elements of an iterator that is short enough to walk, None otherwise (one element is walked as a sample)."""
+    count = terms.known(source.length)
+    if count is None or count > EXACT_LIMIT:
+        return None
+    values = [source.get(i) for i in range(source.position, count)]
+    source.position = count
+    finish(source)
+    return values
+
+
+def finish(source: IterVal) -> None:
+    """The owner of moved elements has nothing left."""
+    if source.owner is not None and isinstance(source.owner.value, SeqVal):
+        seq = source.owner.value
+        if seq.items is not None and all(c.value is MOVED for c in seq.items) and seq.memory is None:
+            source.owner.value = MOVED
+
+
+def sampled(m: Machine, source: IterVal, span: Span, consume: Callable[[Value], Value] | None = None) -> Value:
+    """One element of a long iterator stands for all; operations that it does are a gap."""
+    mark = len(m.ops)
+    if terms.known(source.length) == 0:
+        return Unknown("no element")
+    element = source.get(0)
+    if consume is not None:
+        element = consume(element)
+    if len(m.ops) > mark:
+        m.gap(span, "a closure that does GPU work is called an unknown number of times")
+    return element
+
+
+def length_of(source: IterVal) -> Value:
+    """Number of elements as a scalar."""
+    return source.length if isinstance(source.length, (int, Expr)) else Unknown("a count")
+
+
+__all__ = ["adapt", "advance", "borrowed", "drain", "finish", "length_of", "owns", "sampled", "to_iter"]

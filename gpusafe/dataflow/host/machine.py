@@ -1,0 +1,376 @@
+"""The state of one walk through a root function, and what every part of the executor does to it.
+
+A walk is deterministic: where the program's next step is not known it asks :meth:`Machine.choose`, which follows a
+recorded list of decisions and takes the first choice beyond its end. :mod:`gpusafe.dataflow.host.explore` repeats the
+walk with other decisions until every path was seen, so no state is ever copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from gpusafe.dataflow.host import terms
+from gpusafe.dataflow.host.handles import Captured, Context, StreamHandle
+from gpusafe.dataflow.host.program import Home, Program
+from gpusafe.dataflow.host.signals import CutSignal
+from gpusafe.dataflow.host.values import Cell, Unknown, Value
+from gpusafe.ir.expr import USIZE, Expr, Sym, Type
+from gpusafe.ir.host import Enqueue, Frame, Gap, HostOp, MemAccess, Memory, MemRange, Stream, Sync
+from gpusafe.parse.rust import ast
+from gpusafe.span import Span
+
+MAX_STEPS = 120_000
+MAX_OPS = 3_000
+MAX_DEPTH = 48
+_EXPRESSION_DEPTH = 160
+
+O = TypeVar("O", bound=HostOp)
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """Variables of one block in order of declaration (a shadowed one stays until the end)."""
+
+    variables: list[tuple[str, Cell]] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """One function being walked."""
+
+    function: str
+    span: Span
+    home: Home
+    at: Span
+    scopes: list[Scope] = field(default_factory=list)
+    temporaries: list[list[Cell]] = field(default_factory=list)
+    types: dict[str, ast.Type] = field(default_factory=dict)
+    owner: str | None = None
+    key: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class MemoryInfo:
+    """An allocation while the walk runs; becomes a Memory at its end."""
+
+    memory: Memory
+    alive: bool = True
+
+
+@dataclass(slots=True, eq=False)
+class Decision:
+    """One choice on the way: which of ``count`` alternatives was taken."""
+
+    taken: int
+    count: int
+
+
+@dataclass(slots=True, eq=False)
+class LoopWatch:
+    """A loop that is being walked: whether its counter decided something that a generalisation may not ignore."""
+
+    reasons: list[str] = field(default_factory=list)
+    open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """The parts of the executor that call each other: set once by :mod:`gpusafe.dataflow.host.explore`."""
+
+    value: Callable[[Machine, ast.Expr, ast.Type | None], Value]
+    place: Callable[[Machine, ast.Expr], Cell]
+    block: Callable[[Machine, ast.Block, ast.Type | None], Value]
+    bind: Callable[[Machine, ast.Pat, Cell, bool], bool | None]
+    invoke: Callable[[Machine, Value, list[Value], Span], Value]
+    method: Callable[[Machine, Cell, str, list[Value], ast.MethodCall], Value]
+    drop: Callable[[Machine, Value, Span, str], None]
+    call_method: Callable[[Machine, str, str, Cell, list[Value], Span], Value]
+
+
+@dataclass(slots=True, eq=False)
+class Machine:
+    """One walk."""
+
+    program: Program
+    hooks: Hooks
+    decisions: list[Decision]
+    calls: list[Call] = field(default_factory=list)
+    ops: list[HostOp] = field(default_factory=list)
+    op_threads: dict[int, str] = field(default_factory=dict)
+    guards: dict[int, str] = field(default_factory=dict)
+    streams: dict[str, Stream] = field(default_factory=dict)
+    memory: dict[str, MemoryInfo] = field(default_factory=dict)
+    conditions: list[str] = field(default_factory=list)
+    assumes: list[Expr] = field(default_factory=list)
+    decided: dict[Expr, bool] = field(default_factory=dict)
+    generalised: list[str] = field(default_factory=list)
+    closing_gaps: list[str] = field(default_factory=list)
+    capture: dict[str, list[Captured]] = field(default_factory=dict)
+    statics: dict[str, Cell] = field(default_factory=dict)
+    loops: list[LoopWatch] = field(default_factory=list)
+    pending: set[str] = field(default_factory=set)
+    visited: set[str] = field(default_factory=set)
+    thread: str | None = None
+    dry: bool = False
+    singletons: dict[str, Any] = field(default_factory=dict)
+    steps: int = 0
+    depth: int = 0
+    cursor: int = 0
+    _counts: dict[str, int] = field(default_factory=dict)
+
+    # -- bookkeeping ---------------------------------------------------------------------------------------------------
+
+    @property
+    def call(self) -> Call:
+        """The innermost call."""
+        return self.calls[-1]
+
+    @property
+    def home(self) -> Home:
+        """Where the code being walked stands."""
+        return self.calls[-1].home
+
+    def fresh(self, kind: str) -> str:
+        """A new identifier such as ``stream2``: the same on every walk that came the same way."""
+        number = self._counts.get(kind, 0) + 1
+        self._counts[kind] = number
+        return f"{kind}{number}"
+
+    def identifier_counts(self) -> dict[str, int]:
+        """How many identifiers of each kind there are."""
+        return dict(self._counts)
+
+    def tick(self) -> None:
+        """Counts a step and ends a walk that is too long."""
+        self.steps += 1
+        if self.steps > MAX_STEPS:
+            raise CutSignal("the function takes too many steps to walk")
+        if len(self.ops) > MAX_OPS:
+            raise CutSignal(f"more than {MAX_OPS} operations on one path")
+
+    @contextmanager
+    def deeper(self) -> Iterator[None]:
+        """Guards the depth of nested expressions."""
+        self.depth += 1
+        try:
+            if self.depth > _EXPRESSION_DEPTH:
+                raise CutSignal("expressions and calls are nested too deeply")
+            yield
+        finally:
+            self.depth -= 1
+
+    # -- decisions -----------------------------------------------------------------------------------------------------
+
+    def choose(self, labels: tuple[str, ...]) -> int:
+        """Which of several ways this walk goes; ``labels`` tell the user."""
+        if self.cursor < len(self.decisions):
+            taken = self.decisions[self.cursor].taken
+        else:
+            self.decisions.append(Decision(0, len(labels)))
+            taken = 0
+        self.cursor += 1
+        if labels[taken]:
+            self.conditions.append(labels[taken])
+        return taken
+
+    def decide(self, cond: Value, words: str, span: Span) -> bool:
+        """The truth of a condition: known, implied by an earlier decision, or chosen."""
+        if isinstance(cond, bool):
+            return cond
+        if isinstance(cond, Expr):
+            flipped = terms.invert(cond)
+            if cond in self.decided:
+                return self.decided[cond]
+            if isinstance(flipped, Expr) and flipped in self.decided:
+                return not self.decided[flipped]
+        place = f" ({span.file}:{span.line})"
+        taken = self.choose((f"`{words}` is true{place}", f"`{words}` is false{place}")) == 0
+        if isinstance(cond, Expr):
+            self.decided[cond] = taken
+            term = cond if taken else terms.invert(cond)
+            if isinstance(term, Expr):
+                self.assumes.append(term)
+        return taken
+
+    # -- unknown scalars -----------------------------------------------------------------------------------------------
+
+    def symbol(self, name: str, type_: Type = USIZE, low: int | None = None, high: int | None = None) -> Sym:
+        """A fresh unknown of the host side."""
+        count = self._counts.get(f"sym {name}", 0)
+        self._counts[f"sym {name}"] = count + 1
+        unique = name if count == 0 else f"{name}#{count + 1}"
+        return Sym(type_, unique, low, high)
+
+    def note_counter(self, reason: str) -> None:
+        """Remembers that a loop's counter decided something."""
+        for watch in self.loops:
+            if watch.open and reason not in watch.reasons:
+                watch.reasons.append(reason)
+
+    # -- operations ----------------------------------------------------------------------------------------------------
+
+    def frames(self, span: Span) -> tuple[Frame, ...]:
+        """The call stack with ``span`` as the innermost place."""
+        outer = [Frame(c.function, c.span, c.at) for c in self.calls[:-1]]
+        inner = self.calls[-1]
+        return (*outer, Frame(inner.function, inner.span, span))
+
+    def emit(self, kind: type[O], span: Span, label: str, **parts: Any) -> O:
+        """Appends an operation."""
+        op = kind(frames=self.frames(span), label=label, **parts)
+        if self.thread is not None:
+            self.op_threads[len(self.ops)] = self.thread
+        self.ops.append(op)
+        return op
+
+    def gap(self, span: Span, reason: str, memory: tuple[str, ...] = ()) -> None:
+        """Says that something here is not modelled."""
+        self.emit(Gap, span, reason, reason=reason, memory=memory)
+
+    def enqueue(self, stream: StreamHandle, what: str, span: Span, label: str, **parts: Any) -> None:
+        """Puts work on a stream, or into the graph that the stream is capturing."""
+        recording = self.capture.get(stream.ident)
+        if recording is not None and what != "graph":
+            recording.append(
+                Captured(
+                    label,
+                    parts.get("accesses", ()),
+                    parts.get("kernel"),
+                    parts.get("kernel_name", ""),
+                    parts.get("shape"),
+                    parts.get("args", ()),
+                    span,
+                )
+            )
+            return
+        self.pending.add(stream.ident)
+        self.emit(Enqueue, span, label, stream=stream.ident, what=what, **parts)
+        if parts.get("blocks_host"):
+            self.pending.discard(stream.ident)
+
+    def sync(self, target: str, ident: str, span: Span, label: str) -> None:
+        """The host waits for a stream, an event or a context."""
+        self.emit(Sync, span, label, target=target, ident=ident)
+        if target == "stream":
+            self.pending.discard(ident)
+        elif target == "context":
+            self.pending = {s for s in self.pending if self.streams[s].context != ident}
+
+    # -- streams and memory --------------------------------------------------------------------------------------------
+
+    def new_stream(self, context: Context | None, kind: str, dialect: str, span: Span, name: str = "") -> StreamHandle:
+        """A stream of a context."""
+        ident = self.fresh("stream")
+        owner = context.ident if context is not None else None
+        self.streams[ident] = Stream(ident, kind, owner, name, span)
+        return StreamHandle(ident, context, kind, dialect, name=name)
+
+    def name_stream(self, handle: StreamHandle, name: str) -> None:
+        """Gives a stream the name that the user calls it."""
+        if not handle.name and name:
+            handle.name = name
+            self.streams[handle.ident] = replace(self.streams[handle.ident], name=name)
+
+    def new_memory(self, kind: str, span: Span, **parts: Any) -> str:
+        """An allocation; ``parts`` are the fields of Memory that are not defaults."""
+        ident = self.fresh("mem")
+        fields: dict[str, Any] = {"elem_bytes": None, "length": None, "context": None, "name": "", **parts}
+        self.memory[ident] = MemoryInfo(Memory(ident=ident, kind=kind, span=span, **fields))
+        return ident
+
+    def amend_memory(self, ident: str, **parts: Any) -> None:
+        """Changes what is known about an allocation."""
+        info = self.memory[ident]
+        info.memory = replace(info.memory, **parts)
+
+    def memory_name(self, ident: str) -> str:
+        """What the user calls an allocation."""
+        return self.memory[ident].memory.name or "a buffer"
+
+    def span_access(self, memory: str, start: Value, size: Value | None, mode: str) -> MemAccess:
+        """An access to ``size`` bytes (None: all the rest) from byte ``start``."""
+        first = terms.as_term(start, USIZE)
+        count = None if size is None else terms.as_term(size, USIZE)
+        if first is None:
+            first, count = terms.as_term(0, USIZE), None
+        assert first is not None
+        return MemAccess(MemRange(memory, first, count), mode)
+
+    def whole(self, memory: str, mode: str) -> MemAccess:
+        """An access to all of an allocation."""
+        info = self.memory[memory].memory
+        size = terms.mul(info.length, info.elem_bytes) if info.length is not None and info.elem_bytes else None
+        return self.span_access(memory, 0, size, mode)
+
+    # -- variables -----------------------------------------------------------------------------------------------------
+
+    def declare(self, name: str, cell: Cell) -> None:
+        """Adds a variable to the innermost scope."""
+        self.call.scopes[-1].variables.append((name, cell))
+
+    def lookup(self, name: str) -> Cell | None:
+        """The variable that a name means here."""
+        for scope in reversed(self.call.scopes):
+            for known, cell in reversed(scope.variables):
+                if known == name:
+                    return cell
+        return None
+
+    def temporary(self, value: Value) -> Cell:
+        """A place for an rvalue that lives until the end of the statement."""
+        cell = Cell(value)
+        if self.call.temporaries:
+            self.call.temporaries[-1].append(cell)
+        return cell
+
+    # -- the other parts -----------------------------------------------------------------------------------------------
+
+    def value(self, expr: ast.Expr, expect: ast.Type | None = None) -> Value:
+        """The value of an expression, which the caller then owns."""
+        return self.hooks.value(self, expr, expect)
+
+    def place(self, expr: ast.Expr) -> Cell:
+        """The place that an expression names (a temporary for an rvalue)."""
+        return self.hooks.place(self, expr)
+
+    def bind(self, pat: ast.Pat, cell: Cell, by_ref: bool = False) -> bool | None:
+        """Matches a pattern and declares its variables; None when it is not known whether it matches."""
+        return self.hooks.bind(self, pat, cell, by_ref)
+
+    def invoke(self, callee: Value, args: list[Value], span: Span) -> Value:
+        """Calls a closure or function value."""
+        return self.hooks.invoke(self, callee, args, span)
+
+    def drop(self, value: Value, span: Span, name: str = "") -> None:
+        """Drops a value that the program owned."""
+        self.hooks.drop(self, value, span, name)
+
+    def invoke_drop(self, value: Value, span: Span) -> None:
+        """Runs a type's own ``Drop::drop``."""
+        self.hooks.call_method(self, getattr(value, "name", ""), "drop", Cell(value), [], span)
+
+    def index_user(self, base: Cell, index: Value, span: Span) -> Value:
+        """Runs a type's own ``Index::index``."""
+        owner = getattr(base.value, "name", "")
+        return self.hooks.call_method(self, owner, "index", base, [index], span)
+
+    def source_text(self, node: ast.Node, limit: int = 60) -> str:
+        """The source text of a node on one line."""
+        span = node.span
+        lines = self.home.unit.file.text.split("\n") if self.home.file == span.file else []
+        if not 0 < span.line <= len(lines):
+            return "..."
+        if span.line == span.end_line:
+            text = lines[span.line - 1][span.col - 1 : span.end_col - 1]
+        else:
+            rest = " ".join(x.strip() for x in lines[span.line : span.end_line - 1])
+            text = f"{lines[span.line - 1][span.col - 1 :]} {rest} {lines[span.end_line - 1][: span.end_col - 1].strip()}"
+        text = " ".join(text.split())
+        return text if len(text) <= limit else text[: limit - 3] + "..."
+
+    def unknown(self, why: str, type_: ast.Type | None = None) -> Unknown:
+        """A value that is not modelled."""
+        return Unknown(why, type_)

@@ -1,0 +1,145 @@
+"""Macro calls: formatting and assertions read their arguments, launches go to their dialect, the rest is named."""
+
+from __future__ import annotations
+
+from gpusafe.dataflow.host import dialects, terms
+from gpusafe.dataflow.host.access import peel, touch
+from gpusafe.dataflow.host.branches import quiet
+from gpusafe.dataflow.host.drops import owns
+from gpusafe.dataflow.host.foreign import handles_in, mention_gap
+from gpusafe.dataflow.host.machine import Machine
+from gpusafe.dataflow.host.signals import PanicSignal, ReturnSignal
+from gpusafe.dataflow.host.syntax_walk import mentioned
+from gpusafe.dataflow.host.values import Cell, FnVal, TypeVal, Unknown, Value, err, unit
+from gpusafe.ir.expr import Op
+from gpusafe.parse.rust import ast
+from gpusafe.parse.rust.macros import parse_args, parse_vec
+
+_FORMAT = frozenset(
+    """print println eprint eprintln format format_args write writeln trace debug info warn error log dbg
+    anyhow format_err eyre""".split()
+)
+_PANICS = frozenset("panic unreachable todo unimplemented".split())
+_ASSERTS = frozenset("assert debug_assert assert_eq assert_ne debug_assert_eq debug_assert_ne".split())
+_BAILS = frozenset("bail ensure".split())
+_TEXT = frozenset("include_str env option_env concat stringify file line module_path c_str cstr".split())
+
+
+def macro_expr(m: Machine, expr: ast.MacroCall, expect: ast.Type | None) -> Value:
+    """The value of a macro call."""
+    name = expr.path.last
+    if name in _FORMAT:
+        read_arguments(m, expr)
+        return TypeVal("text")
+    if name in _PANICS:
+        read_arguments(m, expr)
+        raise PanicSignal
+    if name in _ASSERTS:
+        return _assert(m, expr, name)
+    if name in _BAILS:
+        return _bail(m, expr, name)
+    if name == "vec":
+        return _vec(m, expr, expect)
+    if name == "matches":
+        return _matches(m, expr)
+    if name in _TEXT or name in ("include_bytes",):
+        return TypeVal("text", (_file_name(expr.text), expr.span))
+    known = dialects.call_macro(m, expr, expect)
+    if known is not None:
+        return known.value
+    return _unknown(m, expr)
+
+
+def read_arguments(m: Machine, expr: ast.MacroCall) -> None:
+    """Arguments of a formatting macro are borrowed and read."""
+    args = parse_args(expr)
+    for arg in args or ():
+        if isinstance(arg, ast.Lit):
+            continue
+        if isinstance(arg, ast.PathExpr) and len(arg.path.names) == 1 and m.lookup(arg.path.names[0]) is None:
+            continue
+        cell = m.place(arg)
+        touch(m, cell.value, "read", arg.span)
+        if cell.memory is not None:
+            from gpusafe.dataflow.host.access import touch_cell
+
+            touch_cell(m, cell, "read", arg.span)
+    if args is None:
+        _unknown(m, expr)
+
+
+def _assert(m: Machine, expr: ast.MacroCall, name: str) -> Value:
+    args = parse_args(expr) or ()
+    needed = 2 if name.endswith(("_eq", "_ne")) else 1
+    if len(args) < needed:
+        return unit()
+    if needed == 1:
+        condition = peel(m.value(args[0]))
+    else:
+        sides = []
+        for arg in args[:2]:
+            cell = m.place(arg)
+            touch(m, cell.value, "read", arg.span)
+            sides.append(peel(cell.value))
+        op = Op.EQ if name.endswith("_eq") else Op.NE
+        result = terms.binary(op, sides[0], sides[1])
+        condition = result if result is not None else Unknown("an assertion")
+    if isinstance(condition, bool):
+        if not condition:
+            raise PanicSignal
+        return unit()
+    if quiet(m) or not name.startswith("assert"):
+        if hasattr(condition, "type") and condition not in m.assumes and not isinstance(condition, Unknown):
+            m.assumes.append(condition)  # type: ignore[arg-type]
+        return unit()
+    if not m.decide(condition, f"{name}!({m.source_text(args[0])}, ..) holds", expr.span):
+        raise PanicSignal
+    return unit()
+
+
+def _bail(m: Machine, expr: ast.MacroCall, name: str) -> Value:
+    args = parse_args(expr) or ()
+    if name == "ensure" and args and m.decide(peel(m.value(args[0])), m.source_text(args[0]), expr.span):
+        return unit()
+    raise ReturnSignal(err(Unknown("an error")))
+
+
+def _vec(m: Machine, expr: ast.MacroCall, expect: ast.Type | None) -> Value:
+    from gpusafe.dataflow.host.calls import repeated
+    from gpusafe.dataflow.host.syntax_walk import generic
+
+    if not expr.text.strip():
+        from gpusafe.dataflow.host.values import SeqVal
+
+        return SeqVal("vec", [], 0, generic(expect))
+    parsed = parse_vec(expr)
+    if isinstance(parsed, ast.Array):
+        value = m.value(parsed, None)
+        value.kind = "vec"  # type: ignore[attr-defined]
+        return value
+    if isinstance(parsed, ast.ArrayRepeat):
+        return repeated(m, parsed.value, peel(m.value(parsed.length)), "vec")
+    return _unknown(m, expr)
+
+
+def _matches(m: Machine, expr: ast.MacroCall) -> Value:
+    args = parse_args(expr)
+    if args:
+        m.place(args[0])
+    return Unknown("a match")
+
+
+def _file_name(text: str) -> str:
+    parts = [p for p in text.replace("(", '"').split('"') if "." in p or "/" in p]
+    return parts[-1] if parts else text.strip().strip('"')
+
+
+def _unknown(m: Machine, expr: ast.MacroCall) -> Value:
+    cells = [c for c in (m.lookup(n) for n in mentioned(expr)) if c is not None]
+    values = [c.value for c in cells]
+    if any(handles_in(v) or owns(m, v) for v in values):
+        mention_gap(m, f"the macro `{expr.path.last}!` is not known", values, expr.span)
+    return Unknown(f"the result of `{expr.path.last}!`")
+
+
+__all__ = ["Cell", "FnVal", "macro_expr", "read_arguments"]

@@ -1,0 +1,210 @@
+"""When the iterations of a loop repeat: the same operations on the same objects, or on those of the same age.
+
+Identifiers made before the loop stand for themselves; those made inside are named by how many iterations ago and in
+which order, so that "the event of the previous round" is the same in every round. Byte ranges may advance by a constant
+from period to period; scalars may differ freely.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, fields, is_dataclass
+
+from gpusafe.dataflow.host.handles import Buffer, Context, EventHandle, Guard, StreamHandle, View
+from gpusafe.dataflow.host.machine import Machine
+from gpusafe.dataflow.host.values import MOVED, Cell, ClosureVal, RefVal, SeqVal, SharedVal, StructVal, TupleVal, Value
+from gpusafe.ir.expr import Const, Expr, Sym
+from gpusafe.ir.host import Enqueue, Frame, HostAccess, LaunchArg, MemRange
+from gpusafe.span import Span
+
+MAX_ITERATIONS = 12
+_PERIODS = (1, 2, 3, 4)
+_IDENT = re.compile(r"^(stream|mem|event|thread|ctx)(\d+)$")
+
+
+@dataclass(slots=True)
+class Round:
+    """What one iteration did: a shape with placeholders, the numbers that may advance, and the state it left."""
+
+    shape: tuple[object, ...] = ()
+    numbers: tuple[int, ...] = ()
+    state: tuple[object, ...] = ()
+
+
+@dataclass(slots=True, init=False)
+class Repetition:
+    """Watches the iterations of one loop."""
+
+    counts: list[dict[str, int]]
+    done: list[Round]
+    start: int
+    has_work: bool
+    rounds: int
+    cursor: int
+
+    def __init__(self, m: Machine) -> None:
+        self.counts = []
+        self.done = []
+        self.start = len(m.ops)
+        self.has_work = False
+        self.rounds = 0
+        self.cursor = m.cursor
+
+    def begin(self, m: Machine) -> None:
+        """An iteration begins."""
+        self.counts.append(m.identifier_counts())
+        self.start = len(m.ops)
+        self.rounds += 1
+        self.cursor = m.cursor
+
+    def finished(self, m: Machine) -> str | None:
+        """What an iteration without operations means: it was chosen (``prune`` or ``end``), or None to go on.
+
+        A choice that makes an iteration do nothing gives the same path as fewer iterations: its first alternative ends
+        the loop, the others are left out.
+        """
+        if len(m.ops) != self.start:
+            self.has_work = True
+            return None
+        taken = [d.taken for d in m.decisions[self.cursor : m.cursor]]
+        if not taken:
+            return None
+        return "prune" if taken[-1] else "end"
+
+    def period(self, m: Machine) -> int | None:
+        """The period with which the last iterations repeat, None when they do not yet."""
+        self.done.append(self._describe(m))
+        for period in _PERIODS:
+            if len(self.done) >= 3 * period and self._repeats(period):
+                return period
+        return None
+
+    def _repeats(self, period: int) -> bool:
+        last = self.done[-3 * period :]
+        for first, second, third in zip(last[:period], last[period : 2 * period], last[2 * period :], strict=True):
+            if first.shape != second.shape or second.shape != third.shape or second.state != third.state:
+                return False
+            for a, b, c in zip(first.numbers, second.numbers, third.numbers, strict=True):
+                if c - b != b - a:
+                    return False
+        return True
+
+    def _describe(self, m: Machine) -> Round:
+        numbers: list[int] = []
+        shape = tuple(_shape(op, self, numbers, False) for op in m.ops[self.start :])
+        return Round(shape, tuple(numbers), _state(m, self))
+
+    def relative(self, ident: str) -> object:
+        """The name of an object that is the same in every iteration."""
+        match = _IDENT.match(ident)
+        if match is None:
+            return ident
+        kind, number = match[1], int(match[2])
+        if not self.counts or number <= self.counts[0].get(kind, 0):
+            return ident
+        for age, counts in enumerate(reversed(self.counts)):
+            if number > counts.get(kind, 0):
+                return (kind, age, number - counts.get(kind, 0))
+        return ident
+
+
+def _shape(part: object, loop: Repetition, numbers: list[int], exact: bool) -> object:
+    match part:
+        case str():
+            return loop.relative(part)
+        case Span() | None | bool() | float():
+            return part
+        case int():
+            return part
+        case Sym(name=name):
+            return ("sym", name.split("#")[0])
+        case Const(value=int(value)) if exact:
+            numbers.append(value)
+            return "n"
+        case Const():
+            return "scalar"
+        case Frame(function=function, at=at):
+            return (function, at)
+        case LaunchArg(kind="scalar"):
+            return "scalar"
+        case MemRange(memory=memory, start=start, size=size):
+            return (loop.relative(memory), _shape(start, loop, numbers, True), _shape(size, loop, numbers, True))
+        case tuple():
+            return tuple(_shape(p, loop, numbers, exact) for p in part)
+        case Enqueue() | HostAccess() | Expr():
+            pass
+    if is_dataclass(part):
+        names = [f.name for f in fields(part) if f.name not in ("label", "reason")]
+        return (type(part).__name__, *(_shape(getattr(part, n), loop, numbers, exact) for n in names))
+    return repr(part)
+
+
+@dataclass(slots=True)
+class _Seen:
+    loop: Repetition
+    cells: dict[int, int] = field(default_factory=dict)
+
+
+def _state(m: Machine, loop: Repetition) -> tuple[object, ...]:
+    """Who holds what: the variables of the present call, values abstracted to handles and ownership."""
+    seen = _Seen(loop)
+    variables = [cell for scope in m.call.scopes for _, cell in scope.variables]
+    captured = tuple(sorted((k, len(v)) for k, v in m.capture.items()))
+    return (captured, *(_held(c.value, seen, 0) for c in variables))
+
+
+def _held(value: Value, seen: _Seen, depth: int) -> object:
+    if value is MOVED:
+        return "moved"
+    if depth > 10 or id(value) in seen.cells:
+        return "again"
+    match value:
+        case Buffer(memory=memory, release=release):
+            return ("buffer", seen.loop.relative(memory), release)
+        case View(buffer=buffer):
+            return ("view", seen.loop.relative(buffer.memory))
+        case StreamHandle(ident=ident) | EventHandle(ident=ident):
+            return seen.loop.relative(ident)
+        case Context(ident=ident, counted=counted, tracking=tracking):
+            return (ident, counted if counted < 2 else 2, tracking)
+        case Guard(event=event):
+            return ("guard", seen.loop.relative(event.ident) if event else None)
+        case RefVal(cell=cell):
+            return _inside(cell, seen, depth)
+        case SharedVal(box=box):
+            return ("shared", _inside(box.cell, seen, depth))
+        case StructVal(name=name, variant=variant, fields=parts):
+            seen.cells[id(value)] = 1
+            return (name, variant, *(_held(c.value, seen, depth + 1) for c in parts.values()))
+        case TupleVal(items=items):
+            return tuple(_held(c.value, seen, depth + 1) for c in items)
+        case SeqVal(items=items, memory=memory):
+            return _sequence(items, memory, seen, depth)
+        case ClosureVal(owned=owned):
+            return tuple(_held(c.value, seen, depth + 1) for c in owned)
+    return "plain"
+
+
+def _inside(cell: Cell, seen: _Seen, depth: int) -> object:
+    return _held(cell.value, seen, depth + 1)
+
+
+def _sequence(items: list[Cell] | None, memory: str | None, seen: _Seen, depth: int) -> object:
+    known = seen.loop.relative(memory) if memory is not None else None
+    if items is None or len(items) > 64:
+        return ("sequence", known)
+    held = [_held(c.value, seen, depth + 1) for c in items]
+    if all(h in ("plain", "moved") for h in held):
+        return ("sequence", known)
+    recent = [h for h in held if not _older(h)]
+    return ("sequence", known, len(held) if len(recent) == len(held) else "grows", *recent)
+
+
+def _older(held: object) -> bool:
+    """Whether something was made in this loop but before the last two iterations: a list that only grows."""
+    match held:
+        case (str(), int(age), int()):
+            return age > 1
+        case tuple():
+            return any(_older(h) for h in held)
+    return False

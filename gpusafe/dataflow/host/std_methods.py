@@ -1,0 +1,270 @@
+"""Methods of the standard library's types, by the kind of value that they are called on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from gpusafe.dataflow.host import std_iter, std_option, std_seq, terms
+from gpusafe.dataflow.host.access import chain, deref, peel
+from gpusafe.dataflow.host.drops import owns, take
+from gpusafe.dataflow.host.machine import Machine
+from gpusafe.dataflow.host.results import Found
+from gpusafe.dataflow.host.values import (
+    BagVal,
+    Cell,
+    ClosureVal,
+    IterVal,
+    RangeVal,
+    RefVal,
+    SeqVal,
+    SharedVal,
+    SliceVal,
+    StructVal,
+    ThreadVal,
+    TupleVal,
+    TypeVal,
+    Unknown,
+    Value,
+    is_scalar,
+    ok,
+    some,
+    unit,
+)
+from gpusafe.ir.expr import BOOL, U32, Expr, Op
+from gpusafe.ir.host import Join
+from gpusafe.parse.rust import ast
+
+Method = Callable[[Machine, Cell, list[Value], ast.MethodCall], Value]
+
+
+def clone_value(m: Machine, value: Value, depth: int = 0) -> Value:
+    """``clone()``: shared owners get one more count, host data is copied."""
+    from gpusafe.dataflow.host.drops import copy_value
+
+    match value:
+        case SharedVal(box=box):
+            box.strong += 1
+            return SharedVal(box)
+        case RefVal(cell=cell) if depth == 0:
+            return clone_value(m, deref(cell).value, 1)
+        case StructVal(fields=fields) if owns(m, value):
+            return StructVal(value.name, {n: Cell(clone_value(m, c.value, 1), n) for n, c in fields.items()}, value.variant)
+        case TupleVal(items=items) if owns(m, value):
+            return TupleVal([Cell(clone_value(m, c.value, 1)) for c in items])
+        case SeqVal(items=items):
+            copied = [Cell(clone_value(m, c.value, 1)) for c in items] if items is not None else None
+            return SeqVal(value.kind, copied, value.length, value.elem, None, value.sample)
+        case SliceVal(seq=seq):
+            return SeqVal("vec", None, value.length, seq.elem, None, seq.sample)
+    return copy_value(value)
+
+
+def call_method(
+    m: Machine, receiver: Cell, name: str, args: list[Value], expr: ast.MethodCall, expect: ast.Type | None = None
+) -> Found | None:
+    """The result of a standard method, None when there is none of that name for this value."""
+    if name in _TRANSPARENT and not args:
+        return Found(_transparent(m, receiver, name))
+    if name == "clone" and not args:
+        return Found(_clone(m, receiver))
+    target = deref(receiver)
+    match target.value:
+        case StructVal(name="Option" | "Result", variant=str()):
+            return std_option.call(m, target, receiver, name, args, expr)
+        case SeqVal() | SliceVal() | BagVal():
+            found = std_seq.call(m, target, receiver, name, args, expr)
+            if found is not None:
+                return found
+            return std_iter.call(m, target, name, args, expr, expect) if name in std_iter.ON_SEQUENCES else None
+        case IterVal() | RangeVal():
+            return std_iter.call(m, target, name, args, expr, expect)
+        case ThreadVal():
+            return _thread(m, target.value, name, expr)
+        case TypeVal():
+            return _library(m, target, name, args, expr)
+        case Unknown():
+            return _unknown(m, target, name, args, expr, expect)
+        case ClosureVal():
+            return Found(m.invoke(target.value, args, expr.span)) if name in ("call", "call_mut", "call_once") else None
+    if is_scalar(target.value):
+        return _scalar(m, target, name, args, expr)
+    if name == "to_string":
+        return Found(TypeVal("text"))
+    if name in ("eq", "ne", "cmp", "partial_cmp", "hash"):
+        return Found(Unknown("a comparison"))
+    return None
+
+
+_TRANSPARENT = frozenset(
+    """as_ref as_mut borrow borrow_mut deref deref_mut into_inner by_ref into try_into to_owned as_deref lock read_lock
+    get_mut_unchecked unsafe_get into_boxed_slice leak_box boxed as_any""".split()
+)
+
+
+def _transparent(m: Machine, receiver: Cell, name: str) -> Value:
+    target = deref(receiver)
+    if isinstance(target.value, StructVal) and target.value.name in ("Option", "Result") and target.value.variant:
+        if name in ("as_ref", "as_mut", "as_deref"):
+            fields = {n: Cell(RefVal(deref(c), name == "as_mut")) for n, c in target.value.fields.items()}
+            return StructVal(target.value.name, fields, target.value.variant)
+        return take(m, receiver)
+    if name in ("lock", "try_into"):
+        return ok(RefVal(target, True) if name == "lock" else take(m, receiver))
+    if name == "to_owned" and isinstance(target.value, (SeqVal, SliceVal)):
+        return clone_value(m, target.value)
+    if name in ("into", "into_inner", "into_boxed_slice", "boxed", "to_owned"):
+        return take(m, receiver)
+    return RefVal(target, name in ("as_mut", "borrow_mut", "deref_mut"))
+
+
+def _clone(m: Machine, receiver: Cell) -> Value:
+    for cell in chain(receiver):
+        if isinstance(cell.value, SharedVal):
+            return clone_value(m, cell.value)
+    return clone_value(m, deref(receiver).value)
+
+
+def _thread(m: Machine, thread: ThreadVal, name: str, expr: ast.MethodCall) -> Found | None:
+    if name == "join":
+        if not thread.joined:
+            m.emit(Join, expr.span, "join of a thread", thread=thread.ident)
+            thread.joined = True
+        return Found(ok(take(m, thread.result)))
+    return Found(Unknown("a thread"))
+
+
+def _library(m: Machine, target: Cell, name: str, args: list[Value], expr: ast.MethodCall) -> Found | None:
+    value = target.value
+    assert isinstance(value, TypeVal)
+    if value.name == "scope" and name == "spawn":
+        from gpusafe.dataflow.host.threads import spawn
+
+        return Found(spawn(m, args[0], expr.span, value))
+    if value.name in ("text", "path"):
+        if name in ("as_str", "as_bytes", "to_string", "trim", "as_c_str", "as_ref", "to_owned", "into_bytes", "as_ptr"):
+            return Found(value)
+        if name == "len":
+            return Found(m.symbol("length"))
+        if name in ("is_empty", "contains", "starts_with", "ends_with"):
+            return Found(m.symbol(name, BOOL))
+    if value.name in ("Mutex", "RwLock", "RefCell", "Cell", "OnceCell") and isinstance(value.payload, Cell):
+        if name in ("lock", "write", "read", "try_lock"):
+            return Found(ok(RefVal(value.payload, True)))
+        if name in ("set", "replace"):
+            old, value.payload.value = value.payload.value, args[0]
+            return Found(old)
+        if name == "get":
+            return Found(take(m, value.payload))
+    return Found(Unknown(f"the result of `{name}`"))
+
+
+def _unknown(
+    m: Machine, target: Cell, name: str, args: list[Value], expr: ast.MethodCall, expect: ast.Type | None
+) -> Found | None:
+    value = target.value
+    assert isinstance(value, Unknown)
+    if value.holds:
+        return None
+    if name in ("len", "count"):
+        if value.why.endswith("(length)"):
+            return Found(m.symbol("length"))
+        length = m.symbol(f"{target.name or 'value'}.len()", low=0, high=(1 << 63) - 1)
+        target.value = SeqVal("vec", None, length, value.type)
+        return Found(length)
+    if name in ("is_empty", "is_some", "is_none", "is_ok", "is_err"):
+        return Found(m.symbol(m.source_text(expr), BOOL))
+    if name in ("iter", "into_iter", "iter_mut", "lines", "split_whitespace", "skip", "enumerate", "chars", "bytes"):
+        return Found(IterVal(None, lambda i: Unknown("an `element`")))
+    if name in std_option.UNWRAPPERS:
+        return Found(std_option.unwrap_unknown(m, value, name, expr))
+    from gpusafe.dataflow.host.foreign import handles_in
+
+    if any(handles_in(a) for a in args):
+        return None
+    return Found(Unknown(f"the result of `{name}`"))
+
+
+# -- numbers -----------------------------------------------------------------------------------------------------------
+
+_BINARY_METHODS: dict[str, Op] = {
+    "min": Op.MIN, "max": Op.MAX, "wrapping_add": Op.ADD, "wrapping_sub": Op.SUB, "wrapping_mul": Op.MUL,
+    "saturating_add": Op.ADD, "saturating_mul": Op.MUL, "checked_add": Op.ADD, "checked_mul": Op.MUL,
+    "checked_sub": Op.SUB, "checked_div": Op.DIV, "unchecked_add": Op.ADD, "unchecked_mul": Op.MUL, "rem_euclid": Op.REM,
+    "div_euclid": Op.DIV, "add": Op.ADD, "sub": Op.SUB, "mul": Op.MUL, "div": Op.DIV, "rem": Op.REM,
+}  # fmt: skip
+
+
+def _scalar(m: Machine, target: Cell, name: str, args: list[Value], expr: ast.MethodCall) -> Found | None:
+    value = target.value
+    other = peel(args[0]) if args else None
+    result: Any = None
+    if name == "div_ceil":
+        result = terms.div_ceil(value, other)
+    elif name == "saturating_sub":
+        result = _saturating_sub(m, value, other)
+    elif name == "pow" and terms.known(value) is not None and terms.known(other) is not None:
+        result = (terms.known(value) or 0) ** min(terms.known(other) or 0, 128)
+    elif name == "clamp" and len(args) == 2:
+        low = terms.binary(Op.MAX, value, other)
+        result = terms.binary(Op.MIN, low, peel(args[1])) if low is not None else None
+    elif name in _BINARY_METHODS:
+        _piecewise(m, name, value, other)
+        result = terms.binary(_BINARY_METHODS[name], value, other)
+        if terms.is_int(result) and name.startswith("wrapping") and not 0 <= int(result) < 1 << 31:
+            result = m.symbol(m.source_text(expr), U32)
+    elif terms.known(value) is not None:
+        result = _known_integer(name, terms.known(value) or 0)
+    if name.startswith("checked") and result is not None:
+        return Found(some(result))
+    if result is not None:
+        return Found(result)
+    if name in ("to_string", "to_owned"):
+        return Found(TypeVal("text"))
+    if name == "next_multiple_of":
+        up = terms.div_ceil(value, other)
+        product = terms.mul(up, other) if up is not None else None
+        return Found(product if product is not None else m.symbol("multiple"))
+    if isinstance(value, Expr) and value.type.kind == "int" and name not in ("is_power_of_two",):
+        return Found(m.symbol(m.source_text(expr), value.type))
+    return Found(Unknown(f"the result of `{name}`"))
+
+
+def _saturating_sub(m: Machine, value: Value, other: Value) -> Value | None:
+    a, b = terms.known(value), terms.known(other)
+    if a is not None and b is not None:
+        _piecewise(m, "saturating_sub", value, other)
+        return terms.Counter(max(0, a - b)) if isinstance(value, terms.Counter) else max(0, a - b)
+    over = terms.binary(Op.GE, value, other)
+    difference = terms.sub(value, other)
+    return terms.select(over, difference, 0) if isinstance(over, Expr) and difference is not None else None
+
+
+def _piecewise(m: Machine, name: str, value: Value, other: Value) -> None:
+    if name in ("min", "max", "saturating_sub") and (isinstance(value, terms.Counter) or isinstance(other, terms.Counter)):
+        m.note_counter(f"the loop's counter goes through `{name}`")
+
+
+def _known_integer(name: str, value: int) -> Value | None:
+    match name:
+        case "next_power_of_two":
+            return 1 << max(0, value - 1).bit_length()
+        case "is_power_of_two":
+            return value > 0 and value & (value - 1) == 0
+        case "trailing_zeros":
+            return (value & -value).bit_length() - 1 if value else 64
+        case "ilog2":
+            return value.bit_length() - 1
+        case "abs" | "unsigned_abs":
+            return abs(value)
+        case "count_ones":
+            return value.bit_count()
+        case "isqrt":
+            import math
+
+            return math.isqrt(value) if value >= 0 else None
+    return None
+
+
+__all__ = ["call_method", "clone_value", "unit"]

@@ -1,0 +1,216 @@
+"""Functions of the standard library that matter: ownership, threads, sizes, raw slices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gpusafe.dataflow.host import threads
+from gpusafe.dataflow.host.access import deref, peel
+from gpusafe.dataflow.host.drops import owns, take
+from gpusafe.dataflow.host.handles import MemSlice, Pointer
+from gpusafe.dataflow.host.machine import Machine
+from gpusafe.dataflow.host.results import Found
+from gpusafe.dataflow.host.signals import PanicSignal
+from gpusafe.dataflow.host.typing_rules import size_of
+from gpusafe.dataflow.host.values import (
+    MOVED,
+    BagVal,
+    Cell,
+    IterVal,
+    RcBox,
+    RefVal,
+    SeqVal,
+    SharedVal,
+    StructVal,
+    TupleVal,
+    TypeVal,
+    Unknown,
+    Value,
+    unit,
+)
+from gpusafe.parse.rust import ast
+
+PathCall = Callable[[Machine, list[Value], ast.Expr, ast.Path], Value]
+
+
+def before_arguments(m: Machine, names: tuple[str, ...], expr: ast.Call) -> Found | None:
+    """Calls whose arguments are not evaluated like others (``drop(x)`` names the variable in its message)."""
+    if names[-1] == "drop" and len(expr.args) == 1 and names[-2:-1] in ((), ("mem",)):
+        cell = m.place(expr.args[0])
+        if isinstance(expr.args[0], (ast.PathExpr, ast.Field)):
+            value = take(m, cell)
+            if value is not MOVED and owns(m, value):
+                m.drop(value, expr.span, cell.name)
+        return Found(unit())
+    return None
+
+
+def call_path(
+    m: Machine, full: tuple[str, ...], args: list[Value], expr: ast.Expr, path: ast.Path
+) -> Found | None:
+    """The result of a library function, None when it is not one of these."""
+    handler = _TWO.get(full[-2:]) if len(full) >= 2 else None
+    if handler is None:
+        handler = _ONE.get(full[-1])
+    if handler is not None:
+        return Found(handler(m, args, expr, path))
+    if len(full) >= 2 and full[-2] in _COLLECTIONS:
+        return _collection(m, full[-2], full[-1], args)
+    if len(full) >= 2 and full[-1] in ("new", "default") and full[-2].startswith("Atomic"):
+        return Found(TypeVal("atomic"))
+    if full[:1] in (("std",), ("core",), ("alloc",)) and not any(owns(m, a) for a in args):
+        return Found(Unknown(f"the result of `{'::'.join(full)}`"))
+    return None
+
+
+_COLLECTIONS = frozenset("Vec VecDeque HashMap BTreeMap HashSet BTreeSet String SmallVec".split())
+
+
+def _collection(m: Machine, kind: str, name: str, args: list[Value]) -> Found | None:
+    if kind == "String":
+        return Found(TypeVal("text"))
+    if name in ("new", "with_capacity", "default"):
+        return Found(SeqVal("vec", [], 0) if kind in ("Vec", "VecDeque", "SmallVec") else BagVal(kind))
+    if name in ("from", "from_iter") and args:
+        inner = peel(args[0])
+        if isinstance(inner, SeqVal):
+            inner.kind = "vec"
+            return Found(inner)
+        if isinstance(inner, IterVal):
+            from gpusafe.dataflow.host.iterators import drain
+
+            values = drain(m, inner)
+            if values is not None:
+                return Found(SeqVal("vec", [Cell(v) for v in values], len(values), inner.elem))
+        return Found(SeqVal("vec", None, m.symbol("length")))
+    return None
+
+
+def _same(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
+    return args[0] if args else unit()
+
+
+def _shared(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
+    return SharedVal(RcBox(Cell(args[0] if args else unit())))
+
+
+def _clone_shared(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
+    from gpusafe.dataflow.host.std_methods import clone_value
+
+    target = args[0]
+    if isinstance(target, RefVal):
+        inner = target.cell.value
+        return clone_value(m, inner)
+    return clone_value(m, target)
+
+
+def _wrapper(name: str) -> PathCall:
+    def build(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
+        return TypeVal(name, Cell(args[0] if args else unit()))
+
+    return build
+
+
+def _forget(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
+    return unit()
+
+
+def _leak(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
+    return RefVal(Cell(args[0]), True)
+
+
+def _exit(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
+    raise PanicSignal(exits=True)
+
+
+def _size_of(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
+    argument = path.generics[0] if path.generics and isinstance(path.generics[0], ast.Type) else None
+    size = size_of(m, argument)
+    return size if size is not None else m.symbol("size_of", low=0)
+
+
+def _size_of_val(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
+    from gpusafe.dataflow.host import terms
+    from gpusafe.dataflow.host.host_memory import element_size
+
+    value = peel(args[0]) if args else None
+    size = element_size(m, value)
+    length = getattr(value, "length", None)
+    total = terms.mul(length, size) if size is not None and length is not None else None
+    return total if total is not None else m.symbol("size_of_val", low=0)
+
+
+def _raw_slice(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
+    pointer = peel(args[0])
+    mutable = path.last.endswith("mut")
+    if isinstance(pointer, Pointer) and pointer.elem_bytes:
+        from gpusafe.dataflow.host import terms
+
+        start = terms.known(pointer.offset)
+        if start is not None and start % pointer.elem_bytes == 0:
+            return MemSlice(pointer.memory, start // pointer.elem_bytes, args[1], pointer.elem_bytes, mutable)
+    if isinstance(pointer, Pointer):
+        return MemSlice(pointer.memory, 0, args[1], pointer.elem_bytes, mutable)
+    return args[0]
+
+
+def _swap(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
+    a, b = (deref(Cell(x)) for x in args[:2])
+    if path.last == "swap":
+        a.value, b.value = b.value, a.value
+        return unit()
+    old = a.value
+    a.value = args[1] if path.last == "replace" else Unknown("a default value")
+    return old
+
+
+def _default(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
+    return Unknown("a default value")
+
+
+def _text(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
+    from gpusafe.dataflow.host.values import ok
+
+    return ok(peel(args[0]) if args else TypeVal("text"))
+
+
+def _unwrap_arc(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
+    from gpusafe.dataflow.host.values import err, ok
+
+    shared = args[0]
+    if isinstance(shared, SharedVal) and shared.box.strong == 1:
+        shared.box.strong = 0
+        return ok(shared.box.cell.value)
+    return err(shared)
+
+
+def _uninit(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
+    return Unknown("an uninitialized value")
+
+
+_TWO: dict[tuple[str, ...], PathCall] = {
+    ("Box", "new"): _same, ("Box", "pin"): _same, ("Pin", "new"): _same, ("Box", "from"): _same,
+    ("ManuallyDrop", "new"): lambda m, args, expr, path: TypeVal("leaked", args[0]) if owns(m, args[0]) else args[0],
+    ("Arc", "new"): _shared, ("Rc", "new"): _shared, ("Arc", "from"): _shared, ("Rc", "from"): _shared,
+    ("Arc", "clone"): _clone_shared, ("Rc", "clone"): _clone_shared, ("Clone", "clone"): _clone_shared,
+    ("Arc", "try_unwrap"): _unwrap_arc, ("Rc", "try_unwrap"): _unwrap_arc,
+    ("Mutex", "new"): _wrapper("Mutex"), ("RwLock", "new"): _wrapper("RwLock"), ("RefCell", "new"): _wrapper("RefCell"),
+    ("Cell", "new"): _wrapper("Cell"), ("OnceCell", "new"): _wrapper("OnceCell"),
+    ("mem", "forget"): _forget, ("Box", "leak"): _leak, ("Vec", "leak"): _leak,
+    ("process", "exit"): _exit, ("process", "abort"): _exit,
+    ("mem", "size_of"): _size_of, ("mem", "size_of_val"): _size_of_val,
+    ("mem", "swap"): _swap, ("mem", "replace"): _swap, ("mem", "take"): _swap,
+    ("slice", "from_raw_parts"): _raw_slice, ("slice", "from_raw_parts_mut"): _raw_slice,
+    ("thread", "spawn"): lambda m, args, expr, path: threads.spawn(m, args[0], expr.span, None),
+    ("thread", "scope"): lambda m, args, expr, path: threads.scope(m, args[0], expr.span),
+    ("CString", "new"): _text, ("CStr", "from_bytes_with_nul"): _text,
+    ("Default", "default"): _default, ("MaybeUninit", "uninit"): _uninit,
+    ("iter", "repeat"): lambda m, args, expr, path: IterVal(None, lambda i: args[0], endless=True),
+    ("iter", "once"): lambda m, args, expr, path: IterVal(1, lambda i: args[0]),
+    ("ptr", "null"): lambda m, args, expr, path: Unknown("a null pointer"),
+    ("ptr", "null_mut"): lambda m, args, expr, path: Unknown("a null pointer"),
+}  # fmt: skip
+
+_ONE: dict[str, PathCall] = {"size_of": _size_of, "size_of_val": _size_of_val, "forget": _forget, "black_box": _same}
+
+__all__ = ["StructVal", "TupleVal", "before_arguments", "call_path"]

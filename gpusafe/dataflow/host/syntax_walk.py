@@ -1,0 +1,81 @@
+"""Walks over syntax trees: all nodes under a node, and the names that a piece of code mentions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+
+from gpusafe.parse.rust import ast
+
+_IDENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_FIELDS: dict[type, tuple[str, ...]] = {}
+
+
+def children(node: ast.Node) -> Iterator[ast.Node]:
+    """The direct child nodes, in source order of their fields."""
+    kind = type(node)
+    names = _FIELDS.get(kind)
+    if names is None:
+        names = tuple(f.name for f in fields(node) if f.name not in ("span", "text_span", "name_span"))
+        _FIELDS[kind] = names
+    for name in names:
+        stack: list[object] = [getattr(node, name)]
+        while stack:
+            part = stack.pop()
+            if isinstance(part, ast.Node):
+                yield part
+            elif isinstance(part, tuple):
+                stack.extend(reversed(part))
+
+
+def walk(node: ast.Node, into_items: bool = True) -> Iterator[ast.Node]:
+    """The node and everything below it, parents first."""
+    stack: list[ast.Node] = [node]
+    while stack:
+        current = stack.pop()
+        yield current
+        for child in reversed(list(children(current))):
+            if into_items or not isinstance(child, ast.Item):
+                stack.append(child)
+
+
+def mentioned(node: ast.Node) -> tuple[str, ...]:
+    """Single-segment names that code mentions, macro arguments included, each once, in order."""
+    seen: dict[str, None] = {}
+    for part in walk(node):
+        match part:
+            case ast.PathExpr(path=path) if len(path.names) == 1:
+                seen.setdefault(path.names[0])
+            case ast.MacroCall(text=text):
+                for name in _IDENT.findall(text):
+                    seen.setdefault(name)
+    return tuple(seen)
+
+
+def type_name(type_: ast.Type | None) -> str | None:
+    """The last name of a type under references, Box and the like (``&mut CudaSlice<f32>`` gives ``CudaSlice``)."""
+    current = type_
+    for _ in range(16):
+        match current:
+            case ast.TypeRef(inner=inner) | ast.TypePtr(inner=inner):
+                current = inner
+            case ast.TypePath(path=path) if path.last in ("Box", "Arc", "Rc", "Pin", "ManuallyDrop") and path.generics:
+                argument = path.generics[0]
+                if not isinstance(argument, ast.Type):
+                    return path.last
+                current = argument
+            case ast.TypePath(path=path):
+                return path.last
+            case _:
+                return None
+    return None
+
+
+def generic(type_: ast.Type | None, index: int = 0) -> ast.Type | None:
+    """The index-th generic argument of a path type that is a type."""
+    if isinstance(type_, ast.TypePath):
+        types = [g for g in type_.path.generics if isinstance(g, ast.Type)]
+        if index < len(types):
+            return types[index]
+    return None
