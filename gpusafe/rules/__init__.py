@@ -5,5 +5,17 @@ from __future__ import annotations
 from gpusafe.rules.catalogue import RULES, codes, find, reported, validate_selection
 from gpusafe.rules.conclude import Conclusion, conclude, findings
 from gpusafe.rules.rule import Rule
+from gpusafe.rules.suppress import directive_findings
 
-__all__ = ["RULES", "Conclusion", "Rule", "codes", "conclude", "find", "findings", "reported", "validate_selection"]
+__all__ = [
+    "RULES",
+    "Conclusion",
+    "Rule",
+    "codes",
+    "conclude",
+    "directive_findings",
+    "find",
+    "findings",
+    "reported",
+    "validate_selection",
+]

@@ -15,8 +15,7 @@ Make the later stream wait for the earlier work: `later.wait(&earlier.record_eve
 `later.join(&earlier)?` (cudarc), `stream.wait_event(event, ..)` (cust); or put both operations on one stream.
 
 ## Limits
-Streams that come from outside may be the same or not; then the obligation stays unknown, unless a contract (`//
-gpusafe: requires(same_stream(a, b))`) says which.
+Streams that come from outside may be the same or not; then the obligation stays unknown.
 """
 
 from __future__ import annotations

@@ -13,8 +13,7 @@ Give every thread its own elements (an injective index with a bounds guard), com
 into two launches: no barrier inside a kernel orders different blocks.
 
 ## Limits
-Index values that are read from memory are unknown, unless a contract such as `assume(injective(perm))` speaks of
-them.
+Index values that are read from memory are unknown, so that a scatter through a table is neither proved nor refuted.
 """
 
 from __future__ import annotations

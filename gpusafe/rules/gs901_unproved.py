@@ -8,8 +8,8 @@ value, an operation that is not modelled.
 It is no fault. It is the part of the program that you still have to check yourself.
 
 ## How to fix
-Rewrite the part in a form that gpusafe follows, or state what you know: `// gpusafe: requires(n <= out.len())` is
-checked at each launch, `// gpusafe: assume(injective(perm))` is taken on trust and listed with the verdict.
+Rewrite the part in a form that gpusafe follows, or state what every launch keeps to: `// gpusafe: requires(n <= out.len())`
+before a kernel holds for its proof and is checked at each launch in sight.
 
 ## Limits
 `--strict` turns what is open into exit status 3.
@@ -24,12 +24,14 @@ RULE = declare(
     __name__,
     __doc__,
     level=Level.NOTE,
-    help="state what you know (`// gpusafe: requires(..)` or `assume(..)`), or simplify the part that is named",
+    help="state what every launch keeps to (`// gpusafe: requires(..)`), or simplify the part that is named",
     racy="""
-    out[perm[i]] = x[i]; // is `perm` injective?
+    let i = thread::index_1d() as usize * stride; // is `stride` ever 0?
+    *out.add(i) = v;
     """,
     fixed="""
-    // gpusafe: assume(injective(perm))
-    out[perm[i]] = x[i];
+    // gpusafe: requires(stride > 0)
+    let i = thread::index_1d() as usize * stride;
+    *out.add(i) = v;
     """,
 )

@@ -1,14 +1,14 @@
 """a gpusafe comment or attribute that cannot be read, or that lacks its reason
 
 ## What it does
-Names directives with an unknown verb or rule, a contract that does not parse, an `allow` without a reason, and
+Names directives with an unknown verb or rule, a contract that does not parse or that has no effect, an `allow` without a reason, and
 directives that no statement or item follows.
 
 ## Why is this bad
 It has no effect, though it reads as if it had.
 
 ## How to fix
-`// gpusafe: allow(GS101): reason`, `// gpusafe: requires(n <= out.len())`, `// gpusafe: assume(injective(perm))`.
+Write `// gpusafe: allow(GS101): reason`, or before a kernel `// gpusafe: requires(n <= out.len())`.
 
 ## Limits
 Only comments that begin with `gpusafe:` are looked at.
@@ -23,7 +23,7 @@ RULE = declare(
     __name__,
     __doc__,
     level=Level.WARNING,
-    help="write `// gpusafe: allow(GS101): reason`, `// gpusafe: requires(condition)` or `// gpusafe: assume(fact)`",
+    help="write `// gpusafe: allow(GS101): reason`, or `// gpusafe: requires(condition)` before a kernel",
     racy="""
     // gpusafe: allow(GS101)
     copies.memcpy_dtoh(&buf, &mut host)?;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from gpusafe.parse.directives import Allow, Directives, read
+from gpusafe.parse.directives import Allow, Directives, Problem, read
 from gpusafe.results import Finding, Suppressed
 from gpusafe.rules.catalogue import RULES, code_of
 from gpusafe.span import Span
@@ -53,15 +53,19 @@ def _unused(allow: Allow, code: str) -> Finding:
 
 
 def _problems(directives: Directives) -> list[Finding]:
-    rule = RULES["GS906"]
-    problems = [(p.span, p.message) for p in directives.problems]
-    problems += [
-        (allow.span, f"there is no rule `{name}`")
+    unknown = [
+        Problem(allow.span, f"there is no rule `{name}`")
         for allow in directives.allows
         for name in allow.rules
         if code_of(name) is None and not allow.quiet
     ]
-    return [
-        Finding("GS906", rule.level, message, Site(span, "this directive has no effect"), help=rule.help)
-        for span, message in problems
-    ]
+    return [*directive_findings(directives.problems), *directive_findings(unknown)]
+
+
+def directive_findings(problems: Iterable[Problem]) -> tuple[Finding, ...]:
+    """GS906 for each directive that cannot be read or has no effect."""
+    rule = RULES["GS906"]
+    return tuple(
+        Finding("GS906", rule.level, problem.message, Site(problem.span, "no effect"), help=rule.help)
+        for problem in problems
+    )

@@ -7,6 +7,7 @@ line), ``// gpusafe: requires(n <= out.len())``, ``// gpusafe: assume(injective(
 
 from __future__ import annotations
 
+from gpusafe.parse.directives.attach import attach
 from gpusafe.parse.directives.expr import (
     Apply,
     Compound,
@@ -35,6 +36,7 @@ __all__ = [
     "Not",
     "Number",
     "Problem",
+    "attach",
     "parse_expr",
     "read",
     "to_term",
