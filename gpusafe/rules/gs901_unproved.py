@@ -8,8 +8,8 @@ value, an operation that is not modelled.
 It is no fault. It is the part of the program that you still have to check yourself.
 
 ## How to fix
-Rewrite the part in a form that gpusafe follows, or state what every launch keeps to: `// gpusafe: requires(n <= out.len())`
-before a kernel holds for its proof and is checked at each launch in sight.
+Rewrite the part in a form that gpusafe follows, or state what every launch keeps to: `// gpusafe: requires(n <=
+out.len())` before a kernel holds for its proof and is checked at each launch in sight.
 
 ## Limits
 `--strict` turns what is open into exit status 3.

@@ -1,8 +1,8 @@
 """a gpusafe comment or attribute that cannot be read, or that lacks its reason
 
 ## What it does
-Names directives with an unknown verb or rule, a contract that does not parse or that has no effect, an `allow` without a reason, and
-directives that no statement or item follows.
+Names directives with an unknown verb or rule, a contract that does not parse or that has no effect, an `allow`
+without a reason, and directives that no statement or item follows.
 
 ## Why is this bad
 It has no effect, though it reads as if it had.
