@@ -1,0 +1,314 @@
+"""Reading, writing and addressing places."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gpusafe.ir import kernel as k
+from gpusafe.ir.expr import BOOL, I64, PTR, Expr, Op, Opaque, PtrUnknown, Type, Var
+from gpusafe.parse.cuda import terms
+from gpusafe.parse.cuda import types as t
+from gpusafe.parse.cuda.context import Context, Unsupported
+from gpusafe.parse.cuda.values import (
+    AddressOf,
+    Aggregate,
+    ElementPlace,
+    FixedPlace,
+    MemoryPlace,
+    NoValue,
+    Operand,
+    Place,
+    StructPlace,
+    Term,
+    UnknownPlace,
+    UnknownValue,
+    Value,
+    VariablePlace,
+)
+from gpusafe.span import Span
+
+_WHOLE_LOADS = (2, 4, 8, 16)
+
+
+def read(x: Context, operand: Operand, span: Span, name: str) -> Value:
+    """The value of a place (values stay what they are); ``name`` is for the temporary that a load fills."""
+    match operand:
+        case Value():
+            return operand
+        case VariablePlace(type=kind, name=var):
+            return Term(kind, Var(ir_type(kind), var))
+        case FixedPlace(value=value):
+            return value
+        case StructPlace(type=kind, fields=fields):
+            return Aggregate(kind, tuple(read(x, f, span, name) for f in fields))
+        case MemoryPlace(type=kind, pointer=pointer):
+            return load(x, kind, pointer, span, name)
+        case ElementPlace(type=kind, reason=reason):
+            return unknown(x, kind, span, name, reason)
+        case UnknownPlace(type=kind, reason=reason):
+            x.unmodelled(span, reason)
+            return unknown(x, kind, span, name, reason)
+        case _:
+            raise Unsupported(f"`{name}`")
+
+
+def ir_type(kind: t.CType) -> Type:
+    """The IR type of a scalar or pointer."""
+    match kind:
+        case t.Scalar(type=type_):
+            return type_
+        case t.Pointer() | t.Array() | t.Reference():
+            return PTR
+        case _:
+            raise Unsupported(f"a value of type `{t.show(kind)}`")
+
+
+def load(x: Context, kind: t.CType, pointer: Expr, span: Span, name: str) -> Value:
+    """Load an object; arrays decay to a pointer and are not loaded."""
+    match kind:
+        case t.Scalar() | t.Pointer():
+            return Term(t.plain(kind), _load(x, ir_type(kind), pointer, span, name, kind.volatile))
+        case t.Array(of=of):
+            return Term(t.Pointer(of), pointer)
+        case t.Reference(to=to):
+            return load(x, to, _load(x, PTR, pointer, span, name, False), span, name)
+        case t.Struct(vector=True, size=size) if size in _WHOLE_LOADS:
+            return _load_vector(x, kind, pointer, span, name)
+        case t.Struct(union=False, fields=fields):
+            made = tuple(
+                load(x, _with(f.type, kind), at(pointer, f.offset), span, f"{name}.{f.name}") for f in fields
+            )
+            return Aggregate(kind, made)
+        case _:
+            raise Unsupported(f"`{name}`, a value of type `{t.show(kind)}`")
+
+
+def _with(kind: t.CType, outer: t.CType) -> t.CType:
+    return replace(kind, volatile=True) if outer.volatile else kind
+
+
+def _load(x: Context, type_: Type, pointer: Expr, span: Span, name: str, volatile: bool) -> Expr:
+    var = x.temporary(name, type_)
+    x.emit(k.Load(span, var.name, pointer, type_, volatile))
+    return var
+
+
+def _load_vector(x: Context, kind: t.Struct, pointer: Expr, span: Span, name: str) -> Aggregate:
+    """One access of the whole vector; integer elements are cut out of it, others are opaque parts of it."""
+    whole = _load(x, Type("int", kind.size * 8), pointer, span, name, kind.volatile)
+    parts: list[Value] = []
+    for field in kind.fields:
+        inner = ir_type(field.type)
+        if len(kind.fields) == 1 and inner.kind == "int":
+            part = terms.cast(whole, inner)
+        elif inner.kind == "int" and kind.size <= 8:
+            part = terms.cast(terms.binary(Op.SHR, whole, terms.integer(field.offset * 8, whole.type)), inner)
+        else:
+            part = Opaque(inner, f"element {field.name}", (whole,))
+        parts.append(Term(field.type, part))
+    return Aggregate(kind, tuple(parts))
+
+
+def at(pointer: Expr, offset: int) -> Expr:
+    """``pointer`` moved by a known number of bytes."""
+    return terms.move(pointer, terms.integer(offset, I64))
+
+
+def unknown(x: Context, kind: t.CType, span: Span, name: str, reason: str) -> Value:
+    """A value of a type that is not modelled."""
+    match kind:
+        case t.Scalar(type=type_):
+            return Term(t.plain(kind), x.havoc(span, name, type_, reason))
+        case t.Pointer() | t.Array():
+            return Term(kind, PtrUnknown(PTR, reason))
+        case t.Struct(fields=fields, union=False):
+            return Aggregate(kind, tuple(unknown(x, f.type, span, f"{name}.{f.name}", reason) for f in fields))
+        case t.Void():
+            return NoValue(kind)
+        case _:
+            return UnknownValue(kind, reason)
+
+
+def write(x: Context, place: Operand, value: Value, span: Span) -> None:
+    """Store a value that already has the type of the place."""
+    match place, value:
+        case VariablePlace(name=name), Term(expr=expr):
+            x.assign(span, name, expr)
+        case VariablePlace(name=name, type=kind), UnknownValue(reason=reason):
+            x.emit(k.Havoc(span, name, ir_type(kind), reason))
+        case StructPlace(fields=fields), Aggregate(fields=values):
+            _write_fields(x, fields, values, span)
+        case StructPlace(fields=fields), UnknownValue(reason=reason):
+            for field in fields:
+                write(x, field, UnknownValue(field.type, reason), span)
+        case MemoryPlace(type=kind, pointer=pointer), _:
+            store(x, kind, pointer, value, span)
+        case ElementPlace(whole=whole, reason=reason), _:
+            write(x, whole, UnknownValue(whole.type, reason), span)
+        case VariablePlace(name=name), AddressOf():
+            raise Unsupported(f"a pointer to a local variable kept in `{name}`")
+        case UnknownPlace(reason=reason), _:
+            x.unmodelled(span, reason)
+        case _:
+            raise Unsupported(f"this assignment to a `{t.show(place.type)}`")
+
+
+def _write_fields(x: Context, fields: tuple[Place, ...], values: tuple[Value, ...], span: Span) -> None:
+    """Field by field; values that mention variables are read before the first is written (``v = {v.y, v.x}``)."""
+    if len(fields) > 1:
+        values = tuple(_held(x, v, span) for v in values)
+    for field, value in zip(fields, values, strict=True):
+        write(x, field, value, span)
+
+
+def _held(x: Context, value: Value, span: Span) -> Value:
+    match value:
+        case Term(type=kind, expr=expr) if not isinstance(expr, Var) or not x.is_settled(expr):
+            return Term(kind, x.hold(span, "part", expr))
+        case Aggregate(type=kind, fields=fields):
+            return Aggregate(kind, tuple(_held(x, f, span) for f in fields))
+        case _:
+            return value
+
+
+def store(x: Context, kind: t.CType, pointer: Expr, value: Value, span: Span) -> None:
+    """Store an object to memory."""
+    match kind, value:
+        case (t.Scalar() | t.Pointer()), Term(expr=expr):
+            x.emit(k.Store(span, pointer, expr, t.size_of(kind) or 1, kind.volatile))
+        case (t.Scalar() | t.Pointer()), (UnknownValue() | AddressOf()):
+            reason = value.reason if isinstance(value, UnknownValue) else "the address of a local variable"
+            type_ = ir_type(kind)
+            held = PtrUnknown(PTR, reason) if type_ == PTR else x.havoc(span, "value", type_, reason)
+            x.emit(k.Store(span, pointer, held, t.size_of(kind) or 1, kind.volatile))
+        case t.Struct(vector=True, size=size), Aggregate(fields=values) if size in _WHOLE_LOADS:
+            parts = tuple(v.expr for v in values if isinstance(v, Term))
+            packed = _packed(kind, parts)
+            x.emit(k.Store(span, pointer, packed, size, kind.volatile))
+        case t.Struct(fields=fields, union=False), Aggregate(fields=values):
+            for field, part in zip(fields, values, strict=True):
+                store(x, _with(field.type, kind), at(pointer, field.offset), part, span)
+        case t.Struct(size=size), UnknownValue(reason=reason):
+            whole = x.havoc(span, "value", Type("int", size * 8), reason)
+            x.emit(k.Store(span, pointer, whole, size, kind.volatile))
+        case _:
+            raise Unsupported(f"a store of a `{t.show(value.type)}` to a `{t.show(kind)}`")
+
+
+def _packed(kind: t.Struct, parts: tuple[Expr, ...]) -> Expr:
+    """The bits of a vector: exact for small integers, else opaque (a vector read back whole is recognised)."""
+    whole = Type("int", kind.size * 8)
+    first = parts[0] if parts else None
+    if isinstance(first, Opaque) and first.name == "element x" and len(first.args) == 1:
+        same = all(
+            isinstance(p, Opaque) and p.name == f"element {f.name}" and p.args == first.args
+            for p, f in zip(parts, kind.fields, strict=True)
+        )
+        if same and first.args[0].type == whole:
+            return first.args[0]
+    return Opaque(whole, f"{kind.key} value", parts)
+
+
+def address(x: Context, operand: Operand, span: Span, name: str) -> Value:
+    """``&place``."""
+    match operand:
+        case MemoryPlace(type=kind, pointer=pointer):
+            return Term(t.Pointer(kind), pointer)
+        case FixedPlace(value=Term(type=t.Pointer(to=to), expr=expr), type=t.Array()):
+            return Term(t.Pointer(to), expr)
+        case Place():
+            return AddressOf(t.Pointer(operand.type), operand)
+        case _:
+            raise Unsupported(f"the address of `{name}`")
+
+
+def dereference(x: Context, value: Value, span: Span, name: str) -> Place:
+    """``*value``."""
+    match value:
+        case Term(type=t.Pointer(to=to), expr=expr):
+            return MemoryPlace(to, expr)
+        case Term(type=t.Array(of=of), expr=expr):
+            return MemoryPlace(of, expr)
+        case AddressOf(type=kind, place=place):
+            return seen_as(place, kind.to, name)
+        case _:
+            raise Unsupported(f"`*{name}`")
+
+
+def seen_as(place: Place, kind: t.CType, name: str) -> Place:
+    """A place in registers accessed as another type (``*(int*)&f``)."""
+    if t.same(place.type, kind):
+        return place
+    match place, kind:
+        case StructPlace(fields=(first, *_)), _ if t.same(first.type, kind):
+            return first
+        case StructPlace(), _:
+            return ElementPlace(kind, place, f"`{name}`, part of a local struct seen as another type")
+        case VariablePlace(type=t.Scalar()), t.Scalar():
+            return ElementPlace(kind, StructPlace(t.Struct("?", (), 1, 1), (place,)), f"`{name}`, seen as another type")
+        case _:
+            return UnknownPlace(kind, f"a local variable seen as `{t.show(kind)}`")
+
+
+def element(x: Context, base: Value, index: Expr, span: Span, name: str) -> Place:
+    """``base[index]``."""
+    match base:
+        case Term(type=t.Pointer(to=to) | t.Array(of=to), expr=expr):
+            size = t.size_of(to)
+            if size is None:
+                return UnknownPlace(to, f"`{name}`, an element of type `{t.show(to)}`")
+            return MemoryPlace(to, terms.move(expr, terms.scaled(index, size)))
+        case AddressOf(type=kind, place=place):
+            return _register_element(place, kind.to, terms.value_of(index), name)
+        case _:
+            raise Unsupported(f"`{name}`")
+
+
+def _register_element(place: Place, kind: t.CType, index: int | None, name: str) -> Place:
+    if index == 0:
+        return seen_as(place, kind, name)
+    if isinstance(place, StructPlace):
+        if index is not None:
+            offset = index * (t.size_of(kind) or 0)
+            for field, inner in zip(place.type.fields, place.fields, strict=False):
+                if field.offset == offset and t.same(inner.type, kind):
+                    return inner
+        return ElementPlace(kind, place, f"`{name}`, an element of a local struct")
+    return UnknownPlace(kind, f"`{name}`, reached from the address of a local variable")
+
+
+def moved(x: Context, base: Value, index: Expr, span: Span, name: str) -> Value:
+    """``base + index`` on pointers."""
+    match base:
+        case Term(type=t.Pointer(to=to) as kind, expr=expr):
+            size = t.size_of(to)
+            if size is None:
+                return Term(kind, PtrUnknown(PTR, f"`{name}`, a pointer to `{t.show(to)}`"))
+            return Term(t.plain(kind), terms.move(expr, terms.scaled(index, size)))
+        case AddressOf(type=kind, place=place):
+            return AddressOf(kind, _register_element(place, kind.to, terms.value_of(index), name))
+        case _:
+            raise Unsupported(f"`{name}`")
+
+
+def truth(value: Value) -> Expr:
+    """The value as a condition."""
+    match value:
+        case Term(type=t.Pointer() | t.Array(), expr=expr):
+            return terms.not_null(expr)
+        case Term(expr=expr):
+            return to_bool(expr)
+        case AddressOf():
+            return terms.TRUE
+        case _:
+            raise Unsupported(f"a `{t.show(value.type)}` as a condition")
+
+
+def to_bool(expr: Expr) -> Expr:
+    """``expr != 0``."""
+    if expr.type == BOOL:
+        return expr
+    if expr.type.kind == "float":
+        return terms.cast(expr, BOOL)
+    zero = terms.integer(0, expr.type)
+    return terms.binary(Op.NE, expr, zero)
