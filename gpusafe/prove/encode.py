@@ -43,8 +43,11 @@ class Product:
 class Encoder:
     """Encodes terms for up to two threads of one query. ``same_block`` makes the threads share their block index."""
 
-    def __init__(self, specials: dict[str, Term], written: frozenset[str], same_block: bool) -> None:
-        self.ctx = z3.Context()
+    def __init__(
+        self, specials: dict[str, Term], written: frozenset[str], same_block: bool, ctx: Z = None, prefix: str = ""
+    ) -> None:
+        self.ctx = ctx if ctx is not None else z3.Context()
+        self.prefix = prefix  # keeps the symbols of two launches in one context apart; host symbols are shared
         self.specials = specials
         self.written = written
         self.same_block = same_block
@@ -67,7 +70,7 @@ class Encoder:
         """The integer symbol of a name."""
         found = self._names.get(name)
         if found is None:
-            found = self._names[name] = z3.Int(name, self.ctx)
+            found = self._names[name] = z3.Int(self.prefix + name, self.ctx)
         return found
 
     def num(self, value: int) -> Z:
@@ -88,9 +91,9 @@ class Encoder:
             case "int":
                 return self.bounded(name, type_.low, type_.high)
             case "bool":
-                return z3.Bool(name, self.ctx)
+                return z3.Bool(self.prefix + name, self.ctx)
             case "float":
-                return z3.Real(name, self.ctx)
+                return z3.Real(self.prefix + name, self.ctx)
         return self.int(name)
 
     def sort(self, type_: Type) -> Z:
@@ -101,7 +104,7 @@ class Encoder:
         """An uninterpreted function of encoded arguments."""
         if not args:
             return self.symbol(name, type_)
-        value = z3.Function(name, *[a.sort() for a in args], self.sort(type_))(*args)
+        value = z3.Function(self.prefix + name, *[a.sort() for a in args], self.sort(type_))(*args)
         if type_.kind == "int":
             self.facts += [value >= type_.low, value <= type_.high]
         return value
@@ -234,12 +237,7 @@ class Encoder:
                     self.facts.append(value < 1 << 63)
                 return value
             case "sym":
-                name, low, high = term.data  # type: ignore[misc]
-                value = self.symbol(f"sym {name}", term.type)
-                if term.type.kind == "int":
-                    self.facts += [value >= low] if low is not None else []
-                    self.facts += [value <= high] if high is not None else []
-                return value
+                return self._host_symbol(term)
             case "iter":
                 return self.bounded(f"{term.data}.{term.id}{thread.name}", 0, 1 << 62)
             case "fresh":
@@ -249,6 +247,16 @@ class Encoder:
         value = self.symbol(f"{term.op} {term.id}{thread.name}", term.type)
         if term.op == "atomic":
             self.atomics.append((term, thread))
+        return value
+
+    def _host_symbol(self, term: Term) -> Z:
+        """A value of the host side: the same symbol in every launch of a path."""
+        name, low, high = term.data  # type: ignore[misc]
+        if term.type.kind != "int":
+            return z3.Bool(name, self.ctx) if term.type.kind == "bool" else z3.Real(name, self.ctx)
+        value = self._names[f"sym {name}"] = z3.Int(name, self.ctx)
+        self.facts += [value >= max(low if low is not None else term.type.low, term.type.low)]
+        self.facts += [value <= min(high if high is not None else term.type.high, term.type.high)]
         return value
 
     def _special(self, name: str, thread: Thread) -> Z:

@@ -326,7 +326,7 @@ def _effect(analysis: Analysis, region: str) -> Effect:
     accesses = [a for a in analysis.trace.accesses if a.region == region]
     modes = {a.mode for a in accesses}
     known = not any(g.accesses for g in analysis.trace.gaps)
-    writes = bool(modes & {"write", "borrow"}) or any(a.writes for a in accesses)
+    writes = bool(modes & {"write", "borrow"})
     return Effect("read" in modes or not known, writes or not known, "atomic" in modes, known)
 
 

@@ -47,8 +47,8 @@ def paired(kernel: Kernel, args: tuple[LaunchArg, ...]) -> list[tuple[KernelPara
     return out
 
 
-def of_site(kernel: Kernel, site: LaunchSite) -> LaunchContext:
-    """The context of a launch in sight."""
+def of_site(kernel: Kernel, site: LaunchSite, *, aliases: bool = True) -> LaunchContext:
+    """The context of a launch in sight; without ``aliases`` each argument is an object of its own."""
     terms = Terms()
     values = Values(terms, Bindings())
     specials: dict[str, Term] = {}
@@ -70,9 +70,8 @@ def of_site(kernel: Kernel, site: LaunchSite) -> LaunchContext:
             lengths[param.region] = terms.cast(U64, values.evaluate(length, {}))
     same, alias = _shared_memory(kernel, site, terms, values)
     premises = tuple(values.evaluate(a, {}) for a in site.path.assumes)
-    return LaunchContext(
-        terms, Bindings(specials, params, lengths, same), _nontrivial(premises, terms), site, alias=alias
-    )
+    bindings = Bindings(specials, params, lengths, same if aliases else {})
+    return LaunchContext(terms, bindings, _nontrivial(premises, terms), site, alias=alias)
 
 
 def _nontrivial(conds: tuple[Term, ...], terms: Terms) -> tuple[Term, ...]:

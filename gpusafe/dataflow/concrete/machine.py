@@ -9,7 +9,7 @@ from typing import Any
 from gpusafe.dataflow.concrete.evaluate import UNKNOWN, Unknowable
 from gpusafe.dataflow.concrete.memory import Meeting, Memory, Touch
 from gpusafe.dataflow.concrete.statements import RETURN, Program, Wait
-from gpusafe.ir.expr import Type
+from gpusafe.ir.expr import Const, Type
 from gpusafe.ir.kernel import Kernel, Scope, Space
 from gpusafe.span import Span
 
@@ -32,6 +32,7 @@ class ConcreteLaunch:
     same_memory: dict[str, tuple[str, int]] = field(default_factory=dict)
     contents: Callable[[str, int, Type], Any] = lambda region, offset, type_: 0
     shared_bytes: int = 0
+    sizes: dict[str, int] = field(default_factory=dict)  # bytes behind an argument, where known
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,10 +155,8 @@ class Machine:
 
     def _bytes(self, name: str) -> int | None:
         region = self.regions[name]
-        if name in self.launch.lengths:
-            return self.launch.lengths[name] * region.elem_bytes
-        from gpusafe.ir.expr import Const
-
+        if name in self.launch.sizes:
+            return self.launch.sizes[name]
         if isinstance(region.length, Const):
             return int(region.length.value) * region.elem_bytes
         return self.launch.shared_bytes if region.space is Space.DYNAMIC_SHARED else None

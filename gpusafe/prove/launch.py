@@ -1,0 +1,275 @@
+"""A kernel's conditions at one launch: its shape (GS113) and the sizes of the buffers it gets (GS114)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from gpusafe.dataflow.accesses import Access
+from gpusafe.dataflow.concrete import ConcreteLaunch, run
+from gpusafe.dataflow.concrete.machine import OutOfBounds
+from gpusafe.dataflow.contracts import KernelSummary
+from gpusafe.dataflow.terms import Term, postorder
+from gpusafe.ir.expr import I64
+from gpusafe.ir.host import LaunchSite
+from gpusafe.ir.kernel import Kernel, Space
+from gpusafe.prove.bounds import leaves
+from gpusafe.prove.counterexample import element, geometry, of_meeting, who
+from gpusafe.prove.kernels import fingerprint, refute
+from gpusafe.prove.launch_context import LaunchContext, holds, of_site, paired
+from gpusafe.prove.pairs import RLIMIT, Answer, Setting
+from gpusafe.prove.pairs_of_kernel import analyse, execute
+from gpusafe.prove.replay import Replayer, contents, launches, number
+from gpusafe.verdict import Counterexample, Obligation, Site, Verdict
+
+BLOCK_LIMIT = 1024
+FEW = "fewer than 2^31 threads along each axis"
+
+
+def check_launch(summary: KernelSummary, site: LaunchSite) -> tuple[Obligation, ...]:
+    """The obligations of one launch, for the host function that it stands in."""
+    context = of_site(summary.kernel, site)
+    out = [*_block_size(summary, site, context)]
+    if not out:
+        out += _shape(summary, site, context)
+        out += _buffers(summary, site)
+    return tuple(out)
+
+
+def _block_size(summary: KernelSummary, site: LaunchSite, context: LaunchContext) -> Iterator[Obligation]:
+    """A block of more than 1024 threads cannot be launched on any device."""
+    sizes = [context.specials.get(f"ntid.{a}") for a in "xyz"]
+    known = [s.const for s in sizes if s is not None]
+    if len(known) < 3 or any(n is None for n in known):
+        return
+    threads = 1
+    for n in known:
+        threads *= n or 0
+    if threads > BLOCK_LIMIT:
+        message = f"the launch of `{summary.kernel.name}` asks for blocks of {threads} threads"
+        place = Site(site.op.span, f"a block has at most {BLOCK_LIMIT} threads")
+        example = Counterexample(message, place, help=("use smaller blocks and more of them",))
+        yield Obligation("GS113", _shape_question(summary), Verdict.REFUTED, site.op.span, counterexample=example)
+
+
+def _shape_question(summary: KernelSummary) -> str:
+    return f"the launch has a shape for which `{summary.kernel.name}` is proved"
+
+
+def _shape(summary: KernelSummary, site: LaunchSite, context: LaunchContext) -> Iterator[Obligation]:
+    if not summary.requires:
+        return
+    question, span = _shape_question(summary), site.op.span
+    met = [(cond, holds((cond,), context)) for cond in summary.requires]
+    if all(h for _, h in met):
+        yield Obligation("GS113", question, Verdict.PROVED, span)
+        return
+    analysis = analyse(summary.kernel, context)
+    if analysis.proved:
+        yield Obligation("GS113", question, Verdict.PROVED, span, assumptions=("proved for this launch alone",))
+        return
+    replayer = Replayer.of(summary.kernel)
+    for asked in analysis.questions.values():
+        if not asked.failures:
+            continue
+        refuted = refute(replayer, analysis, asked)
+        if refuted is not None:
+            yield Obligation("GS113", question, Verdict.REFUTED, span, counterexample=_at_launch(summary, site, refuted.example))
+            return
+    if all(h is not False for _, h in met) and _only_size_open(met):
+        yield Obligation("GS113", question, Verdict.PROVED, span, assumptions=(f"the launch has {FEW}",))
+        return
+    words = "; ".join(summary.in_words)
+    reason = f"`{summary.kernel.name}` is proved for {words}, and whether this launch is such a one is not known"
+    yield Obligation("GS113", question, Verdict.UNKNOWN, span, reason)
+
+
+def _only_size_open(met: list[tuple[object, bool | None]]) -> bool:
+    """Whether all that is open is that the number of threads fits 31 bits."""
+    from gpusafe.ir.expr import Binary, Op
+
+    for cond, h in met:
+        if h is None:
+            match cond:
+                case Binary(op=Op.LE):
+                    continue
+            return False
+    return True
+
+
+def _at_launch(summary: KernelSummary, site: LaunchSite, example: Counterexample) -> Counterexample:
+    """A race inside the kernel as what it is to the host: a launch that the kernel is not made for."""
+    words = "; ".join(w for w in summary.in_words if w != FEW)
+    name = summary.kernel.name
+    return Counterexample(
+        f"this launch of `{name}` makes its threads race",
+        Site(site.op.span, f"`{name}` is free of races only for {words}"),
+        (example.primary, *example.related),
+        example.notes,
+        (f"launch `{name}` in the shape that it is written for, or compute its index from all axes that the launch uses",),
+    )
+
+
+# -- buffers
+
+
+def _sizes(kernel: Kernel, site: LaunchSite, context: LaunchContext) -> dict[str, Term]:
+    """The bytes behind each argument, where known."""
+    from gpusafe.dataflow.values import Bindings, Values
+
+    terms = context.terms
+    values = Values(terms, Bindings())
+    out: dict[str, Term] = {}
+    for param, arg, _ in paired(kernel, site.op.args):
+        if param.region is None or arg.range is None:
+            continue
+        memory = site.path.memory.get(arg.range.memory)
+        if arg.range.size is not None:
+            out[param.region] = terms.cast(I64, values.evaluate(arg.range.size, {}))
+        elif memory is not None and memory.length is not None and memory.elem_bytes is not None:
+            length = terms.cast(I64, values.evaluate(memory.length, {}))
+            whole = terms.binary("*", length, terms.const(memory.elem_bytes, I64), True)
+            start = terms.cast(I64, values.evaluate(arg.range.start, {}))
+            out[param.region] = terms.binary("-", whole, start, True)
+    return out
+
+
+def _buffers(summary: KernelSummary, site: LaunchSite) -> Iterator[Obligation]:
+    kernel = summary.kernel
+    context = of_site(kernel, site, aliases=False)
+    trace = execute(kernel, context)
+    written = frozenset(a.region for a in trace.accesses if a.writes)
+    setting = Setting(trace, context.specials, written, context.premises, rlimit=RLIMIT // 2)
+    sizes = _sizes(kernel, site, context)
+    replayer = Replayer.of(kernel)
+    for region in kernel.regions:
+        accesses = [a for a in trace.accesses if a.region == region.name]
+        if not accesses:
+            continue
+        if region.space is Space.DYNAMIC_SHARED:
+            size = context.specials.get("dynamic_smem_bytes")
+            rule, what = "GS113", f"the dynamic shared memory of the launch holds all that `{kernel.name}` uses"
+        elif region.param is not None:
+            size = sizes.get(region.name)
+            rule, what = "GS114", f"`{kernel.name}` stays inside the memory passed as `{region.name}`"
+        else:
+            continue
+        yield _inside(replayer, setting, context, site, (rule, what), accesses, size, sizes)
+
+
+def _inside(
+    replayer: Replayer, setting: Setting, context: LaunchContext, site: LaunchSite, asked: tuple[str, str],
+    accesses: list[Access], size: Term | None, sizes: dict[str, Term],
+) -> Obligation:  # fmt: skip
+    rule, question = asked
+    span = site.op.span
+    name = accesses[0].region
+    if size is None:
+        if _checked(setting, context, accesses):
+            return Obligation(rule, question, Verdict.PROVED, span)
+        return Obligation(rule, question, Verdict.UNKNOWN, span, f"how much memory is passed as `{name}` is not known")
+    seen: set[tuple[object, ...]] = set()
+    reason: str | None = None
+    for access in accesses:
+        key = (access.offset.id, access.size, tuple(c.id for c in access.context.guard), access.context.facts)
+        if key in seen:
+            continue
+        seen.add(key)
+        answer = leaves(setting, access, size)
+        if answer.status == "unsat":
+            continue
+        out = _seen_outside(replayer, context, access, answer, sizes)
+        if out is not None:
+            return Obligation(rule, question, Verdict.REFUTED, span, counterexample=_too_small(replayer.kernel, site, rule, *out))
+        reason = reason or _open(replayer, access)
+    if reason is None:
+        return Obligation(rule, question, Verdict.PROVED, span)
+    return Obligation(rule, question, Verdict.UNKNOWN, span, reason)
+
+
+def _open(replayer: Replayer, access: Access) -> str:
+    if "data" in replayer.taints.address.get(access.span, frozenset()):
+        return f"the address of the access in line {access.span.line} depends on values read from memory"
+    return f"whether the access in line {access.span.line} stays inside `{access.region}` was not settled"
+
+
+def _checked(setting: Setting, context: LaunchContext, accesses: list[Access]) -> bool:
+    """Whether every access is bounded by the length that the region itself tells."""
+    terms = context.terms
+    for access in accesses:
+        length = context.bindings.lengths.get(access.region)
+        if length is None:
+            return False
+        size = terms.binary("*", terms.cast(I64, length), terms.const(access.size, I64), True)
+        if leaves(setting, access, size).status != "unsat":
+            return False
+    return True
+
+
+def _seen_outside(
+    replayer: Replayer, context: LaunchContext, access: Access, answer: Answer, sizes: dict[str, Term]
+) -> tuple[ConcreteLaunch, OutOfBounds] | None:
+    """A run that leaves the buffer; with an unknown of the host it must do so for several of its values."""
+    address = replayer.taints.address.get(access.span, frozenset())
+    control = replayer.taints.control.get(access.span, frozenset())
+    if address & {"data", "sync", "opaque"} or control & {"sync", "opaque"}:
+        return None
+    symbols = _symbols([access.offset, *access.context.guard, *sizes.values(), *context.specials.values()])
+    if len(symbols) > 1:
+        return None
+    seen = []
+    for launch in launches(context, replayer.kernel, None if symbols else answer.model):
+        found = _run_outside(replayer, launch, access, answer, sizes)
+        if found is not None:
+            seen.append((launch, found))
+            if not symbols or len(seen) > 1:
+                return seen[0]
+        elif symbols:
+            return None
+    return None
+
+
+def _symbols(roots: list[Term]) -> set[object]:
+    return {t.data for t in postorder(roots) if t.op in ("sym", "param")}
+
+
+def _run_outside(
+    replayer: Replayer, launch: ConcreteLaunch, access: Access, answer: Answer, sizes: dict[str, Term]
+) -> OutOfBounds | None:
+    symbols = answer.model.symbols if answer.model is not None else {}
+    fallback = next((v for v in launch.params.values() if isinstance(v, int)), 1000)
+    known = {name: number(term, symbols, fallback) for name, term in sizes.items()}
+    numbers = {name: n for name, n in known.items() if n is not None}
+    blocks = [(0, 0, 0), tuple(n - 1 for n in launch.grid)]
+    if answer.model is not None:
+        blocks.insert(0, answer.model.block[0])
+    inside = [b for b in dict.fromkeys(blocks) if all(i < n for i, n in zip(b, launch.grid, strict=True))]
+    filled = replace(launch, sizes=numbers, contents=contents(1))
+    for block in inside:
+        for out in run(replayer.kernel, filled, [block]).outside:  # type: ignore[list-item]
+            if out.touch.region == access.region and out.touch.span == access.span:
+                return out
+    return None
+
+
+def _too_small(kernel: Kernel, site: LaunchSite, rule: str, launch: ConcreteLaunch, out: OutOfBounds) -> Counterexample:
+    region = next(r for r in kernel.regions if r.name == out.touch.region)
+    thread = who(out.touch.tid, out.touch.block, launch)
+    does = {"read": "reads", "write": "writes", "atomic": "updates", "borrow": "borrows"}[out.touch.mode]
+    elements = out.length // max(1, region.elem_bytes)
+    if rule == "GS113":
+        message = f"this launch of `{kernel.name}` has too little dynamic shared memory"
+        label = f"{out.length} bytes of dynamic shared memory are passed"
+    else:
+        message = f"`{kernel.name}` accesses `{region.name}` past the end of the buffer that this launch passes"
+        label = f"the memory passed as `{region.name}` holds {elements} elements"
+    return Counterexample(
+        message,
+        Site(site.op.span, label),
+        (Site(out.touch.span, f"{thread} {does} {element(region, out.touch)}"),),
+        (geometry(launch),),
+        ("guard the access by the length of the buffer, or pass a buffer that is large enough",),
+    )
+
+
+__all__ = ["check_launch", "fingerprint", "of_meeting"]
