@@ -14,6 +14,7 @@ from gpusafe.parse.rust.build_errors import MAX_ERRORS, error_spans
 from gpusafe.parse.rust.build_exprs import build_expr
 from gpusafe.parse.rust.build_items import build_items
 from gpusafe.parse.rust.build_patterns import build_pat
+from gpusafe.parse.rust.build_recover import recover
 from gpusafe.parse.rust.build_source import Reader
 from gpusafe.parse.rust.build_types import build_type
 from gpusafe.span import Span
@@ -30,11 +31,29 @@ def parse_file(path: str, text: str) -> ast.SourceFile:
     Never fails: what does not parse is left out and named in ``errors``, a function with a syntax error inside or with
     too deep nesting says so in ``problem``, and the items around it are there.
     """
-    r = _reader(path, text)
-    root = Parser(_language()).parse(r.data).root_node
-    items, attributes = build_items(r, _top_level(root))
-    errors = error_spans(r, root) if root.has_error else ()
+    r, root = _parse(path, text)
+    items, attributes = _items(r, root)
+    errors = error_spans(r, root)
     return ast.SourceFile(path, text, items, attributes, (*errors, *r.too_deep)[:MAX_ERRORS])
+
+
+def _items(r: Reader, root: TsNode) -> tuple[tuple[ast.Item, ...], tuple[ast.Attribute, ...]]:
+    broken = [child for child in ([root] if root.is_error else root.children) if child.is_error]
+    if not broken:
+        return build_items(r, root.children)
+
+    def parse_piece(text: str, row: int) -> tuple[Reader, TsNode]:
+        return _parse(r.path, text, (row, 0))
+
+    whole = [] if root.is_error else [child for child in root.children if not child.is_error]
+    items, attributes = build_items(r, whole)
+    rescued = [item for error in broken for item in recover(r, error, parse_piece)]
+    return tuple(sorted((*items, *rescued), key=lambda item: (item.span.line, item.span.col))), attributes
+
+
+def _parse(path: str, text: str, origin: tuple[int, int] = (0, 0)) -> tuple[Reader, TsNode]:
+    r = Reader(path, text, expr=build_expr, type_=build_type, pat=build_pat, block=build_block, origin=origin)
+    return r, Parser(_language()).parse(r.data).root_node
 
 
 def parse_wrapped(before: str, text: str, after: str, at: Span) -> tuple[ast.Item, ...] | None:
@@ -42,23 +61,8 @@ def parse_wrapped(before: str, text: str, after: str, at: Span) -> tuple[ast.Ite
 
     ``before`` must be one line. None when the whole does not parse without an error.
     """
-    r = _reader(at.file, before + text + after, (at.line - 1, at.col - 1 - len(before)))
-    root = Parser(_language()).parse(r.data).root_node
+    r, root = _parse(at.file, before + text + after, (at.line - 1, at.col - 1 - len(before)))
     if root.has_error:
         return None
     items, _ = build_items(r, root.children)
     return items if not r.too_deep else None
-
-
-def _reader(path: str, text: str, origin: tuple[int, int] = (0, 0)) -> Reader:
-    return Reader(path, text, expr=build_expr, type_=build_type, pat=build_pat, block=build_block, origin=origin)
-
-
-def _top_level(root: TsNode) -> list[TsNode]:
-    """The children of the root, with those inside of an error there (whole items after an open brace)."""
-    if not root.has_error:
-        return root.children
-    nodes: list[TsNode] = []
-    for child in [root] if root.is_error else root.children:
-        nodes.extend(child.children if child.is_error else (child,))
-    return nodes

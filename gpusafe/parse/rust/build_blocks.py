@@ -18,15 +18,17 @@ def build_block(r: Reader, node: TsNode) -> ast.Block:
     """The statements of a block; the last expression without a semicolon is its value."""
     stmts: list[ast.Stmt] = []
     tail: ast.Expr | None = None
-    attributes: tuple[ast.Attribute, ...] = ()
+    pending: list[ast.Attribute] = []
     tail_attributes: tuple[ast.Attribute, ...] = ()
     for child in node.named_children:
         kind = child.type
         if kind in _SKIPPED:
             continue
         if kind == "attribute_item":
-            attributes += build_attribute(r, child)
+            pending.extend(build_attribute(r, child))
             continue
+        attributes = tuple(pending)
+        pending.clear()
         if tail is not None:  # a block-like expression or macro call that turned out to be a statement
             stmts.append(ast.ExprStmt(tail.span, tail, tail_attributes))
             tail = None
@@ -44,7 +46,6 @@ def build_block(r: Reader, node: TsNode) -> ast.Block:
             stmts.append(ast.ItemStmt(item.span, item))
         else:
             tail, tail_attributes = r.expr(child), attributes
-        attributes = ()
     if tail is None:
         tail_attributes = ()
     return ast.Block(r.span(node), tuple(stmts), tail, tail_attributes)

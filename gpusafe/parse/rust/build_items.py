@@ -27,7 +27,11 @@ def build_item(r: Reader, node: TsNode, attributes: Attributes) -> ast.Item:
         r.depth = depth + 1
         return _BUILDERS[node.type](r, node, attributes)
     except TooDeepError:
-        r.too_deep.append(r.span(node))
+        span = r.span(node)
+        if node.type == "function_item":
+            problem = f"nested more than {MAX_DEPTH} levels deep"
+            return ast.Fn(span, _name(r, node), attributes, _public(node), (), (), None, None, problem=problem)
+        r.too_deep.append(span)
         return _other(r, node, attributes)
     finally:
         r.depth = depth
@@ -37,24 +41,24 @@ def build_items(r: Reader, nodes: Iterable[TsNode]) -> tuple[tuple[ast.Item, ...
     """The items of a file or of a braced list, and the inner attributes that stand among them."""
     items: list[ast.Item] = []
     inner: list[ast.Attribute] = []
-    attributes: Attributes = ()
+    pending: list[ast.Attribute] = []
     for child in nodes:
         kind = child.type
         if kind == "attribute_item":
-            attributes += build_attribute(r, child)
-        elif kind == "inner_attribute_item":
+            pending.extend(build_attribute(r, child))
+            continue
+        if kind == "inner_attribute_item":
             inner.extend(build_attribute(r, child))
         elif kind in ITEM_KINDS:
-            items.append(build_item(r, child, attributes))
-            attributes = ()
+            items.append(build_item(r, child, tuple(pending)))
         elif kind in ("macro_invocation", "expression_statement"):
             call = child if kind == "macro_invocation" else next(iter(named(child)), None)
             if call is not None and call.type == "macro_invocation":
                 built = build_macro_call(r, call)
-                items.append(ast.MacroItem(r.span(child), built.path.last, attributes, False, built))
-            attributes = ()
-        elif child.is_named and kind not in ("line_comment", "block_comment"):
-            attributes = ()
+                items.append(ast.MacroItem(r.span(child), built.path.last, tuple(pending), False, built))
+        elif not child.is_named or kind in ("line_comment", "block_comment"):
+            continue
+        pending.clear()
     return tuple(items), tuple(inner)
 
 

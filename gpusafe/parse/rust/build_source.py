@@ -77,9 +77,13 @@ class Reader:
 
     def span_of_bytes(self, start: int, end: int) -> Span:
         """The place of a byte range that is no node (the inside of a macro call)."""
-        row = bisect_right(self._line_starts, start) - 1
-        end_row = bisect_right(self._line_starts, end) - 1
+        row = self.row(start)
+        end_row = self.row(end)
         return self._span(row, start - self._line_starts[row], end_row, end - self._line_starts[end_row])
+
+    def row(self, offset: int) -> int:
+        """The line of a byte offset, from 0."""
+        return bisect_right(self._line_starts, offset) - 1
 
     def _char(self, row: int, col: int) -> int:
         """The character column of a byte column (both from 0)."""
