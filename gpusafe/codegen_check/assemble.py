@@ -14,8 +14,10 @@ from gpusafe.codegen_check.toolchain import Ptxas
 _LIMITS = Limits(seconds=60.0)
 _OLDEST = 75  # ptxas 13 knows no older architecture; code for one assembles as this one
 _ERROR = re.compile(r"ptxas .*?, line (\d+); (?:error|fatal)\s*: (.*)")
-_NEEDS = re.compile(r"requires (?:\.target sm_|PTX ISA)|(?:not supported|unsupported) .*(?:target|version)|"
-                    r"Unsupported \.version|not defined for option|cannot be compiled to future architecture")
+_NEEDS = re.compile(
+    r"requires (?:\.target sm_|PTX ISA)|(?:not supported|unsupported) .*(?:target|version)|"
+    r"Unsupported \.version|not defined for option|cannot be compiled to future architecture"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,8 @@ def compile_ptx(rustc: Rustc, sysroot: Path, job: Job, folder: Path) -> Compiled
         argv += ["-Z", f"crate-attr={attribute}"]
     for name, rlib in job.externs:
         argv += ["--extern", f"{name}={rlib}"]
+    for folder_of_externs in dict.fromkeys(rlib.parent for _, rlib in job.externs):
+        argv += ["-L", f"dependency={folder_of_externs}"]
     argv += [*_without_plain_opt(job.flags), str(job.root)]
     outcome = run(argv, folder, {"RUSTC_BOOTSTRAP": "1"}, LIMITS)
     if outcome.ok:

@@ -61,7 +61,8 @@ def flags_of(text: str) -> Flags:
         match = _LINE.match(stripped)
         if match:
             words += _split(match[1])
-    passed, refused = [], []
+    passed: list[str] = []
+    refused: list[str] = []
     for flag in _joined(words):
         (passed if any(p.fullmatch(flag) for p in _PASSED) else refused).append(flag)
     target = next((f.split("=", 1)[1] for f in reversed(passed) if f.startswith("-Ctarget-cpu=")), None)

@@ -71,9 +71,7 @@ class Diagnosis:
     help: str = ""
 
 
-def find(
-    rustc: str | None = None, ptxas: str | None = None, environ: Mapping[str, str] = os.environ
-) -> Toolchain:
+def find(rustc: str | None = None, ptxas: str | None = None, environ: Mapping[str, str] = os.environ) -> Toolchain:
     """The compiler and the assembler to use; explicit paths come first, then the environment, then usual places."""
     found, why = _find_rustc(rustc, environ)
     return Toolchain(found, _find_ptxas(ptxas, environ), why)

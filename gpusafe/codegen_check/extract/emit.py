@@ -8,15 +8,30 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpusafe.codegen_check.extract.lex import Lines, opening_of, tokens
-from gpusafe.codegen_check.extract.needed import Entry, Needed, Source, closure, flatten, keeps_leaf
+from gpusafe.codegen_check.extract.needed import Needed, Source, closure, flatten, keeps_leaf
 from gpusafe.codegen_check.extract.shared import rewrite_shared
 from gpusafe.parse.rust import ast
 
 _KEPT_ATTRIBUTES = frozenset(
-    """repr inline cold allow link_section must_use track_caller cfg cfg_attr macro_use macro_export rustfmt::skip path
-    doc(hidden) non_exhaustive""".split()
+    [
+        "repr",
+        "inline",
+        "cold",
+        "allow",
+        "link_section",
+        "must_use",
+        "track_caller",
+        "cfg",
+        "cfg_attr",
+        "macro_use",
+        "macro_export",
+        "rustfmt::skip",
+        "path",
+        "doc(hidden)",
+        "non_exhaustive",
+    ]
 )
-_DERIVES = frozenset("Clone Copy PartialEq Eq PartialOrd Ord Default Hash Debug".split())
+_DERIVES = frozenset(["Clone", "Copy", "PartialEq", "Eq", "PartialOrd", "Ord", "Default", "Hash", "Debug"])
 _CRATE_PREFIX = "#![no_std] "
 _DYNAMIC = re.compile(r"\b(?:DynamicSharedArray|dynamic_shared_mem)\b")
 DYNAMIC_SYMBOL = "gpusafe_dynamic_shared"
@@ -199,9 +214,7 @@ class _Writer:
             return
         visible = "pub(crate) " if item.is_pub else ""
         self._attributes(page, item)
-        page.write(
-            self.source.start(item), self.source.end(item), " ".join(visible + _use_text(leaf) for leaf in kept)
-        )
+        page.write(self.source.start(item), self.source.end(item), " ".join(visible + _use_text(leaf) for leaf in kept))
 
     def _attributes(self, page: _Page, item: ast.Item) -> None:
         done: set[int] = set()

@@ -13,7 +13,7 @@ _TOKEN = re.compile(
     r"|(?P<lifetime>'[A-Za-z_]\w*)"
     r"|(?P<name>(?:r\#)?[A-Za-z_]\w*)"
     r"|(?P<number>\d[\w.]*?(?=\.\.|[^\w.]|$))"
-    r"|(?P<sign>::|->|=>|\S)",
+    r"|(?P<sign>::|->|=>|\.\.[.=]?|\S)",
     re.DOTALL,
 )
 _CLOSING = {"(": ")", "[": "]", "{": "}"}

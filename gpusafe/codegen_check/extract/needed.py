@@ -22,9 +22,54 @@ _ATTRIBUTE_MACROS = frozenset(
     }
 )  # fmt: skip
 _LANGUAGE_TRAITS = frozenset(
-    """Add Sub Mul Div Rem Neg Not BitAnd BitOr BitXor Shl Shr AddAssign SubAssign MulAssign DivAssign RemAssign
-    BitAndAssign BitOrAssign BitXorAssign ShlAssign ShrAssign Index IndexMut Deref DerefMut Default Clone Copy PartialEq
-    Eq PartialOrd Ord Iterator IntoIterator From Into AsRef Sum Product Send Sync Drop Fn FnMut FnOnce""".split()
+    [
+        "Add",
+        "Sub",
+        "Mul",
+        "Div",
+        "Rem",
+        "Neg",
+        "Not",
+        "BitAnd",
+        "BitOr",
+        "BitXor",
+        "Shl",
+        "Shr",
+        "AddAssign",
+        "SubAssign",
+        "MulAssign",
+        "DivAssign",
+        "RemAssign",
+        "BitAndAssign",
+        "BitOrAssign",
+        "BitXorAssign",
+        "ShlAssign",
+        "ShrAssign",
+        "Index",
+        "IndexMut",
+        "Deref",
+        "DerefMut",
+        "Default",
+        "Clone",
+        "Copy",
+        "PartialEq",
+        "Eq",
+        "PartialOrd",
+        "Ord",
+        "Iterator",
+        "IntoIterator",
+        "From",
+        "Into",
+        "AsRef",
+        "Sum",
+        "Product",
+        "Send",
+        "Sync",
+        "Drop",
+        "Fn",
+        "FnMut",
+        "FnOnce",
+    ]
 )
 
 
@@ -66,6 +111,7 @@ class Needed:
     free: set[str] = field(default_factory=set)
     members: set[str] = field(default_factory=set)
     foreign: set[str] = field(default_factory=set)
+    traits: set[str] = field(default_factory=set)
 
     def mention(self, names: Names) -> None:
         """Add the names of a kept text."""
@@ -114,6 +160,8 @@ def _take(entry: Entry, needed: Needed) -> bool:
                 return False
     needed.kept.add(id(item))
     needed.mention(names_in(entry.source.text(item)))
+    if isinstance(item, ast.Trait):
+        needed.traits.add(item.name)
     return True
 
 
@@ -159,7 +207,26 @@ def _take_impl(entry: Entry, item: ast.Impl, needed: Needed) -> bool:
     return True
 
 
-_PRIMITIVES = frozenset("u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64 bool char".split())
+_PRIMITIVES = frozenset(
+    [
+        "u8",
+        "u16",
+        "u32",
+        "u64",
+        "u128",
+        "usize",
+        "i8",
+        "i16",
+        "i32",
+        "i64",
+        "i128",
+        "isize",
+        "f32",
+        "f64",
+        "bool",
+        "char",
+    ]
+)
 
 
 def _take_use(item: ast.Use, needed: Needed) -> bool:
@@ -182,7 +249,7 @@ def keeps_leaf(leaf: ast.UseLeaf, needed: Needed, local: frozenset[str], known: 
         return first in SHIMS or first in ("crate", "self", "super") or first in local or first in known
     if leaf.alias == "_":
         return first in SHIMS
-    if leaf.alias not in needed.free and leaf.alias not in needed.members:
+    if leaf.alias not in needed.free | needed.members | _SHIM_TRAITS | needed.traits:
         return False
     if first in ("crate", "self", "super") or first in local or first in known:
         return leaf.path[-1] in known or leaf.path[-1] in ("self", "super", "crate") or first in known
@@ -193,3 +260,4 @@ def keeps_leaf(leaf: ast.UseLeaf, needed: Needed, local: frozenset[str], known: 
 
 
 _MODULE_LIKE = frozenset({"constant"})
+_SHIM_TRAITS = frozenset({"ThreadGroup", "WarpCollective", "GpuFloat"})  # imported for their methods alone

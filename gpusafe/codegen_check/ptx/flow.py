@@ -69,9 +69,7 @@ def build_flow(function: Function) -> Flow:
     bounds = [*starts[1:], len(function.instrs)] if starts else []
     blocks = tuple(zip(starts, bounds, strict=True)) or ((0, 0),)
     of_start = {start: b for b, (start, _) in enumerate(blocks)}
-    successors = tuple(
-        tuple(dict.fromkeys(_following(function, b, blocks, of_start))) for b in range(len(blocks))
-    )
+    successors = tuple(tuple(dict.fromkeys(_following(function, b, blocks, of_start))) for b in range(len(blocks)))
     predecessors: list[list[int]] = [[] for _ in blocks]
     for b, following in enumerate(successors):
         for s in following:

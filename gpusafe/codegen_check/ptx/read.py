@@ -165,7 +165,7 @@ class _Reader:
     def _code(self, statement: _Statement) -> None:
         text = statement.text
         if self.body is None:
-            if _FUNCTION.search(text) and "(" in text or re.search(r"\.(entry|func)\s+[\w$]+\s*$", text):
+            if (_FUNCTION.search(text) and "(" in text) or re.search(r"\.(entry|func)\s+[\w$]+\s*$", text):
                 self._head = _head(text, statement.line)
                 return
             self._variable(text, statement.line, self.symbols)

@@ -1,0 +1,73 @@
+"""All comparisons of one kernel with one PTX function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from gpusafe.codegen_check.compare.clones import cloned
+from gpusafe.codegen_check.compare.findings import Weaker
+from gpusafe.codegen_check.compare.matching import match
+from gpusafe.codegen_check.compare.missing import missing
+from gpusafe.codegen_check.compare.motion import Context, dropped_stores, hoisted_polls, moved_loads
+from gpusafe.codegen_check.compare.operations import operations
+from gpusafe.codegen_check.compare.orders import narrow_scopes, weak_atomics, weak_fences
+from gpusafe.codegen_check.compare.spaces import shared_in_global, stale_loads
+from gpusafe.codegen_check.compare.strength import SCOPE_WORDS
+from gpusafe.codegen_check.compare.values import values_of
+from gpusafe.codegen_check.ptx import Function, Unit, build_flow
+from gpusafe.ir.kernel import Kernel
+
+_ENDING = ("panic", "unwrap_failed", "expect_failed", "slice_index_fail", "_fail", "trap", "rust_begin_unwind")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """``weaker``: where the PTX does less. ``unclear``: what could not be held against the PTX, in words.
+
+    ``notes`` are true of the PTX without being a fault by themselves. ``checked`` counts the source operations that
+    synchronise and were found.
+    """
+
+    weaker: tuple[Weaker, ...]
+    unclear: tuple[str, ...]
+    notes: tuple[str, ...]
+    checked: int
+
+
+def compare(kernel: Kernel, unit: Unit, function: Function, files: Mapping[str, str]) -> Comparison:
+    """Hold ``function`` against ``kernel``; ``files`` maps file names in the PTX to those of the kernel's spans."""
+    asked = operations(kernel.body)
+    flow = build_flow(function)
+    matching = match(function, asked, files)
+    context = Context(kernel, asked, matching, flow, values_of(kernel))
+    left_out, unclear = missing(context)
+    found = [
+        *weak_atomics(matching, flow),
+        *weak_fences(matching),
+        *left_out,
+        *cloned(matching, flow),
+        *moved_loads(context),
+        *hoisted_polls(context),
+        *dropped_stores(context),
+        *stale_loads(context),
+        *shared_in_global(context, (*unit.symbols, *function.symbols)),
+    ]
+    notes = tuple(
+        f"the atomic at {group.span} is at {SCOPE_WORDS[has]} scope, not {SCOPE_WORDS[wanted]} scope"
+        for group, wanted, has in narrow_scopes(matching)
+    )
+    called = {_callee(i.operands) for i in function.instrs if i.opcode[0] == "call"}
+    problems = [*unclear, *(f"the kernel calls `{name}`, which was not inlined" for name in sorted(called) if name)]
+    checked = sum(1 for g in matching.groups.values() if g.instrs and g.kind not in ("load", "store"))
+    return Comparison(_distinct(found), tuple(dict.fromkeys(p for p in problems if p)), notes, checked)
+
+
+def _callee(operands: tuple[str, ...]) -> str:
+    """The function that a call names; empty for panics, after which the thread does nothing any more."""
+    name = next((o for o in operands if not o.startswith(("(", "%"))), "a pointer")
+    return "" if any(word in name for word in _ENDING) else name
+
+
+def _distinct(found: Iterable[Weaker]) -> tuple[Weaker, ...]:
+    return tuple({(w.message, w.primary.span): w for w in found}.values())
