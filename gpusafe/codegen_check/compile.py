@@ -14,7 +14,7 @@ LIMITS = Limits(seconds=60.0)
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One compilation. ``features``: crate features to switch on besides those in the text; ``externs``: name to rlib."""
+    """One compilation. ``externs``: crate name to rlib; ``crate_attributes`` are added to those in the text."""
 
     root: Path
     name: str

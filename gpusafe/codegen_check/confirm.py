@@ -41,8 +41,8 @@ def confirm(
 ) -> dict[str, Confirmation]:
     """Compile the kernels for each target and hold the PTX against them; by kernel key.
 
-    ``targets`` are those that the user asked for (empty: the default ones). With ``mode`` ``auto`` only what is there is
-    used; ``always`` builds ``core`` first if need be. Never raises: whatever goes wrong is a ``skipped`` with its reason.
+    ``targets`` are those that the user asked for (empty: the default ones). With ``mode`` ``auto`` only what is there
+    is used; ``always`` builds ``core`` first if need be. Never raises: whatever goes wrong is ``skipped``, with why.
     """
     wanted = [k for k in kernels if k.dialect in _RUST]
     found = {

@@ -99,8 +99,8 @@ def _fence_beside(matching: Matching, flow: Flow, index: int, group: Group, orde
         other = instrs[at]
         if INSTRUCTIONS["fence"](other):
             return fence_keeps(other, order, scope)
-        if other.opcode[0] in _ACCESSES and not other.has("param") and at not in group.instrs:
-            if other.chain != instrs[index].chain:  # the loop of an emulated operation has the same origin
-                return False
+        ours = at in group.instrs or other.chain == instrs[index].chain  # also the loop of an emulated operation
+        if other.opcode[0] in _ACCESSES and not other.has("param") and not ours:
+            return False
         at += step
     return False

@@ -1,8 +1,8 @@
 """Shared-memory statics, which stock rustc would put into global memory, as real shared variables.
 
 ``static mut TILE: SharedArray<f32, 256> = ...;`` becomes a function of the same name that gives the address of a
-``.shared`` variable, and each mention of ``TILE`` becomes ``(*TILE())``. The variable itself is declared by module-level
-assembly in the same module. Everything stays on its line.
+``.shared`` variable, and each mention of ``TILE`` becomes ``(*TILE())``. The variable itself is declared by
+module-level assembly in the same module. Everything stays on its line.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def rewrite_shared(
 
 def _accessor(static: _Static, symbol: str) -> str:
     return (
-        f"#[inline(always)] #[allow(non_snake_case)] pub fn {static.name}() -> *mut {static.type} {{ let p: u64; unsafe "
-        f'{{ core::arch::asm!("cvta.shared.u64 {{0}}, {symbol};", out(reg64) p, '
+        f"#[inline(always)] #[allow(non_snake_case)] pub fn {static.name}() -> *mut {static.type} {{ let p: u64; "
+        f'unsafe {{ core::arch::asm!("cvta.shared.u64 {{0}}, {symbol};", out(reg64) p, '
         f"options(pure, nomem, nostack, preserves_flags)) }}; p as *mut _ }}"
     )
 

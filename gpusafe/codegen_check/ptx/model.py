@@ -26,8 +26,8 @@ class Instr:
     """One instruction.
 
     ``opcode`` is split at its dots: ``("atom", "global", "add", "u32")``. ``operands`` are as written (vectors and
-    addresses are one operand each). ``guard`` is the predicate register, ``negated`` for ``@!%p``. ``line`` counts in the
-    PTX text. ``in_asm``: it stands between LLVM's inline assembly marks.
+    addresses are one operand each). ``guard`` is the predicate register, ``negated`` for ``@!%p``. ``line`` counts in
+    the PTX text. ``in_asm``: it stands between LLVM's inline assembly marks.
     """
 
     opcode: tuple[str, ...]
