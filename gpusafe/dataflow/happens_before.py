@@ -147,6 +147,7 @@ class _Pass:
                 thread.tails[op.stream] = reached | self.covered(index, op.event, thread)
             case Sync():
                 thread.known |= self.synchronised(index, op, thread)
+                self.before[index] = thread.known
             case Free(waits="context"):
                 memory = self.path.memory.get(op.memory)
                 thread.known |= self.context_tail(thread, memory.context if memory else None)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from gpusafe.dataflow.contracts import Effect, KernelSummary
-from gpusafe.ir.expr import F32, PTR, Expr, const
+from gpusafe.ir.expr import F32, PTR, U32, Binary, Const, Expr, Op, PtrAdd, PtrBase, Special, const
 from gpusafe.ir.host import (
     Enqueue,
     ForeignContext,
@@ -30,7 +30,7 @@ from gpusafe.ir.host import (
     Sync,
     Wait,
 )
-from gpusafe.ir.kernel import Kernel, KernelParam, Region, Space
+from gpusafe.ir.kernel import Atomic, Kernel, KernelParam, Load, Order, Region, Scope, Space, Stmt, Store
 from gpusafe.span import Span
 
 FILE = "main.rs"
@@ -51,12 +51,24 @@ def summary(name: str, *modes: str, known: bool = True, globals_: tuple[tuple[st
     """A kernel with one pointer parameter for each string of ``modes`` (letters of "rwa": read, write, atomic)."""
     params = tuple(KernelParam(f"p{i}", "pointer", F32, f"p{i}", line(900)) for i in range(len(modes)))
     regions = tuple(Region(f"p{i}", Space.GLOBAL, 4, None, line(900), param=i) for i in range(len(modes)))
-    kernel = Kernel(name, name, "cuda-c", params, regions, (), Span(FILE, 900, 1, 910, 1))
+    body = tuple(s for i, m in enumerate(modes) for s in _accesses(f"p{i}", m)) if known else ()
+    kernel = Kernel(name, name, "cuda-c", params, regions, body, Span(FILE, 900, 1, 910, 1))
     return KernelSummary(
         kernel,
         tuple(_effect(m, known) for m in modes),
         tuple((g, _effect(m, known)) for g, m in globals_),
     )
+
+
+def _accesses(region: str, modes: str) -> tuple[Stmt, ...]:
+    """Each thread touches its own element (by threadIdx.x alone)."""
+    place = PtrAdd(PTR, PtrBase(PTR, region), Binary(U32, Op.MUL, Special(U32, "tid.x"), Const(U32, 4)))
+    one: dict[str, Stmt] = {
+        "r": Load(line(901), f"v{region}", place, F32),
+        "w": Store(line(902), place, Const(F32, 1.0), 4),
+        "a": Atomic(line(903), None, "add", place, (Const(U32, 1),), U32, Order.RELAXED, Scope.DEVICE),
+    }
+    return tuple(one[m] for m in modes)
 
 
 def _effect(modes: str, known: bool) -> Effect:

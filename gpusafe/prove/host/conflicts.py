@@ -35,27 +35,20 @@ class Pair:
 
 @dataclass(slots=True)
 class _Group:
-    """The accesses to one allocation so far: operations by mode, and by place (all that a report tells apart)."""
+    """The accesses to one allocation so far: by operation, and as bit sets of operations by mode."""
 
     by_op: dict[int, list[Access]] = field(default_factory=dict)
     modes: dict[str, int] = field(default_factory=dict)
-    places: dict[int, int] = field(default_factory=dict)
 
 
-def pairs(path: HostPath, found: Effects, ordering: Ordering, places: tuple[int, ...]) -> Iterator[Pair]:
-    """All unordered conflicting pairs, and one ordered pair for each two places that have one.
-
-    ``places[i]`` numbers the source place of op ``i``.
-    """
+def pairs(path: HostPath, found: Effects, ordering: Ordering) -> Iterator[Pair]:
+    """All conflicting pairs that are not ordered, and for each access the latest one that it is ordered after."""
     groups: dict[str, _Group] = {}
     for access in found.accesses:
         group = groups.setdefault(alias_class(path, access.memory), _Group())
         yield from _against(path, group, access, ordering)
         group.by_op.setdefault(access.op, []).append(access)
-        bit = 1 << access.op
-        group.modes[access.mode] = group.modes.get(access.mode, 0) | bit
-        place = places[access.op]
-        group.places[place] = group.places.get(place, 0) | bit
+        group.modes[access.mode] = group.modes.get(access.mode, 0) | 1 << access.op
 
 
 def alias_class(path: HostPath, memory: str) -> str:
@@ -67,26 +60,21 @@ def alias_class(path: HostPath, memory: str) -> str:
 
 
 def _against(path: HostPath, group: _Group, access: Access, ordering: Ordering) -> Iterator[Pair]:
-    mine = 1 << access.op
     rivals = 0
     for mode in _AGAINST[access.mode]:
         rivals |= group.modes.get(mode, 0)
-    rivals &= ~mine
+    rivals &= ~(1 << access.op)
     if not rivals:
         return
-    ordered = rivals & ordering.before[access.op]
     gone = group.modes.get("free", 0) & rivals
-    unordered = (rivals & ~ordered) | gone
-    for op in _bits(unordered):
+    ordered = rivals & ordering.before[access.op] & ~gone
+    for op in _bits(rivals & ~ordered):
         for earlier in group.by_op[op]:
             if earlier.mode in _AGAINST[access.mode]:
                 yield Pair(earlier, access, _settled(path, earlier, access, ordering))
-    for members in group.places.values():
-        settled = members & ordered & ~gone
-        if settled:
-            op = settled.bit_length() - 1
-            earlier = next(a for a in group.by_op[op] if a.mode in _AGAINST[access.mode])
-            yield Pair(earlier, access, True)
+    if ordered:
+        latest = group.by_op[ordered.bit_length() - 1]
+        yield Pair(next(a for a in latest if a.mode in _AGAINST[access.mode]), access, True)
 
 
 def _settled(path: HostPath, first: Access, second: Access, ordering: Ordering) -> bool:

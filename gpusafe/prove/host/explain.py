@@ -34,9 +34,9 @@ class Story:
         return self.path.ops[self.pair.second.op]
 
 
-def story(path: HostPath, pair: Pair, owner: Owner) -> Story:
-    """Look for the wait that misses, and put it with the pair."""
-    return Story(path, pair, owner, near_miss(path, pair.first.op, pair.second.op))
+def story(path: HostPath, pair: Pair, owner: Owner, missed: bool) -> Story:
+    """Put a pair with the wait that misses, if that is wanted (``missed``) and there is one."""
+    return Story(path, pair, owner, near_miss(path, pair.first.op, pair.second.op) if missed else None)
 
 
 def rule_of(told: Story) -> str:

@@ -15,7 +15,8 @@ from gpusafe.prove.host.explain import Story, counterexample, rule_of, story
 from gpusafe.prove.host.initialized import uninitialized_reads
 from gpusafe.prove.host.kernel_ranges import KernelRanges
 from gpusafe.prove.host.ledger import Ledger
-from gpusafe.prove.host.verdicts import Decision, Judge, first_gap
+from gpusafe.prove.host.meetings import Meetings
+from gpusafe.prove.host.verdicts import Decision, Judge
 from gpusafe.prove.host.wording import memory_name, the
 from gpusafe.span import Span
 from gpusafe.verdict import Counterexample, Obligation, Site, Verdict
@@ -30,12 +31,14 @@ class PathCheck:
         self.ordering: Ordering = order(path)
         self.at: Attribution = attribution(path)
         ranges = KernelRanges(path, summaries)
-        self.judge = Judge(path, order(path, charitable=True), ranges.separate, first_gap(path))
+        self.judge = Judge(path, order(path, charitable=True), ranges.separate, Meetings(path))
         self.ranges = ranges
+        self.hopeless: set[tuple[int, int]] = set()
+        self.harmless: set[tuple[int, int]] = set()
 
     def run(self) -> None:
         """Ask everything about the path."""
-        for pair in pairs(self.path, self.found, self.ordering, self.at.places):
+        for pair in pairs(self.path, self.found, self.ordering):
             self.pair(pair)
         for index, why in self.found.unresolved:
             self.unknown(index, "GS901", f"what {the(self.path.ops[index].label)} touches is known", why)
@@ -54,18 +57,21 @@ class PathCheck:
 
     def pair(self, pair: Pair) -> None:
         """Decide one pair and note it, unless nothing can become worse."""
+        places = self.at.places[pair.first.op], self.at.places[pair.second.op]
+        if places in self.hopeless or (pair.ordered and places in self.harmless):
+            return
+        decision = self.judge.decide(pair)
+        if decision.verdict is Verdict.PROVED and places in self.harmless:
+            return
+        self.harmless.add(places)
+        if decision.verdict is Verdict.REFUTED:
+            self.hopeless.add(places)
         owner = self.at.owner(pair.first.op, pair.second.op)
         ends = (chain(self.path.ops[i], owner.depth) for i in (pair.first.op, pair.second.op))
         question = ("pair", *sorted(ends))
-        if self.ledger.settled(owner, question, Verdict.REFUTED):
-            return
-        if pair.ordered and self.ledger.settled(owner, question, Verdict.PROVED) and self.judge.first_gap is None:
-            return
-        decision = self.judge.decide(pair)
-        if self.ledger.settled(owner, question, decision.verdict):
-            return
-        told = story(self.path, pair, owner)
-        self.ledger.add(owner, question, self.obligation(told, decision))
+        if not self.ledger.settled(owner, question, decision.verdict):
+            told = story(self.path, pair, owner, decision.verdict is Verdict.REFUTED)
+            self.ledger.add(owner, question, self.obligation(told, decision))
 
     def obligation(self, told: Story, decision: Decision) -> Obligation:
         """The obligation that a pair's decision makes."""
@@ -85,6 +91,7 @@ class PathCheck:
         """What is not modelled: the call itself, and whatever uses the same memory without the host having waited."""
         self.unknown(index, "GS902", f"{the(op.label)} leaves no work behind", op.reason)
         if not op.memory:
+            self.after(index, op)
             return
         classes = {alias_class(self.path, memory) for memory in op.memory}
         for access in self.found.accesses:
@@ -93,6 +100,17 @@ class PathCheck:
             if access.op < index and self.ordering.orders(access.op, index):
                 continue
             self.between(index, access.op, op.reason)
+
+    def after(self, index: int, op: Gap) -> None:
+        """A call that may do anything: no function that goes on after it is proved."""
+        reason = f"{op.reason}; what it does to memory and order is not known"
+        for later in self.path.ops[index:]:
+            for depth, frame in enumerate(later.frames):
+                owner = Owner(frame.function, frame.function_span, depth)
+                if self.ledger.verdict(owner, ("after", reason)) is None:
+                    question = f"all that happens before and in `{frame.function}` is modelled"
+                    obligation = Obligation("GS902", question, Verdict.UNKNOWN, op.span, reason)
+                    self.ledger.add(owner, ("after", reason), obligation)
 
     def between(self, gap: int, other: int, reason: str) -> None:
         """The order of an unmodelled call and another operation is not known."""

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from gpusafe.dataflow.happens_before import Ordering, stream_of
-from gpusafe.dataflow.host_replay import Schedule, replay, replay_after
-from gpusafe.ir.host import Enqueue, Gap, HostOp, HostPath
+from gpusafe.dataflow.host_replay import Schedule
+from gpusafe.ir.host import Enqueue, Gap, HostPath
 from gpusafe.prove.host.conflicts import Pair, alias_class
+from gpusafe.prove.host.meetings import Meetings
 from gpusafe.prove.host.overlap import Meet, Overlap, overlap
 from gpusafe.prove.host.wording import memory_name, stream_name
 from gpusafe.verdict import Verdict
@@ -36,13 +37,11 @@ class Judge:
     path: HostPath
     charitable: Ordering
     separate: Separate
-    first_gap: int | None
+    meetings: Meetings
 
     def decide(self, pair: Pair) -> Decision:
         """The verdict on one pair."""
         if pair.ordered:
-            if self.first_gap is not None and self.first_gap < pair.second.op:
-                return Decision(Verdict.UNKNOWN, _after_gap(self.path.ops[self.first_gap]))
             return Decision(Verdict.PROVED, why="ordered")
         shared = self.shared(pair)
         if shared.meet is Meet.NEVER:
@@ -50,9 +49,9 @@ class Judge:
         doubt = self.doubt(pair, shared)
         if doubt is not None:
             return Decision(Verdict.UNKNOWN, doubt)
-        schedule = self.replayed(pair)
+        schedule = self.meetings.find(pair)
         if schedule is None:
-            return Decision(Verdict.UNKNOWN, "no execution was found in which the two operations meet")
+            return Decision(Verdict.UNKNOWN, self.meetings.excuse)
         return Decision(Verdict.REFUTED, schedule=schedule, byte=shared.byte)
 
     def shared(self, pair: Pair) -> Overlap:
@@ -91,14 +90,6 @@ class Judge:
             return f"whether {names[0]} and {names[1]} wait for each other is not known"
         return f"whether what orders this on {names[0]} covers it is not known" if names else "the order is not known"
 
-    def replayed(self, pair: Pair) -> Schedule | None:
-        """An execution in which the two meet, or the second comes after the memory is gone."""
-        first, second = pair.first.op, pair.second.op
-        met = replay(self.path, first, second)
-        if met is None and pair.first.mode == "free":
-            return replay_after(self.path, first, second)
-        return met
-
     def gap_between(self, pair: Pair) -> Gap | None:
         """An unmodelled call between the two that may order them."""
         low, high = sorted((pair.first.op, pair.second.op))
@@ -107,13 +98,3 @@ class Judge:
             if isinstance(op, Gap) and (not op.memory or classes & {alias_class(self.path, m) for m in op.memory}):
                 return op
         return None
-
-
-def first_gap(path: HostPath) -> int | None:
-    """The first call on the path that may touch and order anything."""
-    return next((i for i, op in enumerate(path.ops) if isinstance(op, Gap) and not op.memory), None)
-
-
-def _after_gap(gap: HostOp) -> str:
-    reason = gap.reason if isinstance(gap, Gap) else gap.label
-    return f"{reason}; what it does to memory and order is not known"
