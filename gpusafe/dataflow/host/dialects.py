@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpusafe.dataflow.host import cudarc, cust, device_ops, oxide
 from gpusafe.dataflow.host.access import chain, deref
+from gpusafe.dataflow.host.handles import View
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.results import Found
 from gpusafe.dataflow.host.values import Cell, Value
@@ -28,7 +29,8 @@ def call_method(
 ) -> Found | None:
     """A method on a handle of a GPU crate."""
     for cell in chain(receiver):
-        dialect = getattr(cell.value, "dialect", None)
+        handle = cell.value.buffer if isinstance(cell.value, View) else cell.value
+        dialect = getattr(handle, "dialect", None)
         module = {"cudarc": cudarc, "cust": cust, "oxide": oxide, "async": device_ops, "cutile": device_ops}.get(
             dialect or ""
         )

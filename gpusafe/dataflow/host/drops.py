@@ -56,8 +56,8 @@ def owns(m: Machine, value: Value, depth: int = 0) -> bool:
     match value:
         case SharedVal() | Guard():
             return True
-        case Buffer(release=release):
-            return release != "none"
+        case Buffer(release=release, stream=stream):
+            return release != "none" or stream is not None
         case SeqVal(memory=str()):
             return True
         case StructVal(name=name, variant=None) if m.program.methods.get((name, "drop")):
@@ -106,7 +106,7 @@ def drop_cell(m: Machine, cell: Cell, span: Span) -> None:
 
 def drop_value(m: Machine, value: Value, span: Span, name: str = "", depth: int = 0) -> None:
     """Drops a value and everything that it owns, in Rust's order."""
-    if depth > _DEEP or value is MOVED:
+    if depth > _DEEP or value is MOVED or not owns(m, value):
         return
     match value:
         case Buffer():

@@ -143,6 +143,14 @@ class Machine:
         """How many identifiers of each kind there are."""
         return dict(self._counts)
 
+    def fixed_identifiers(self) -> frozenset[str]:
+        """Streams and memory that are made once and stay: default streams, module symbols."""
+        found: set[str] = set()
+        for value in self.singletons.values():
+            inner = getattr(getattr(value, "cell", None), "value", value)
+            found.update(x for x in (getattr(inner, "ident", None), getattr(inner, "memory", None)) if isinstance(x, str))
+        return frozenset(found)
+
     def tick(self) -> None:
         """Counts a step and ends a walk that is too long."""
         self.steps += 1

@@ -41,6 +41,7 @@ class Repetition:
     has_work: bool
     rounds: int
     cursor: int
+    fixed: frozenset[str]
 
     def __init__(self, m: Machine) -> None:
         self.counts = []
@@ -48,6 +49,7 @@ class Repetition:
         self.start = len(m.ops)
         self.has_work = False
         self.rounds = 0
+        self.fixed = frozenset()
         self.cursor = m.cursor
 
     def begin(self, m: Machine) -> None:
@@ -73,6 +75,7 @@ class Repetition:
 
     def period(self, m: Machine) -> int | None:
         """The period with which the last iterations repeat, None when they do not yet."""
+        self.fixed = m.fixed_identifiers()
         self.done.append(self._describe(m))
         for period in _PERIODS:
             if len(self.done) >= 3 * period and self._repeats(period):
@@ -98,6 +101,8 @@ class Repetition:
         """The name of an object that is the same in every iteration."""
         match = _IDENT.match(ident)
         if match is None:
+            return ident
+        if ident in self.fixed:
             return ident
         kind, number = match[1], int(match[2])
         if not self.counts or number <= self.counts[0].get(kind, 0):

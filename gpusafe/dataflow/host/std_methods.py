@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from gpusafe.dataflow.host import std_iter, std_option, std_seq, terms
+from gpusafe.dataflow.host import std_iter, std_memory, std_option, std_seq, terms
 from gpusafe.dataflow.host.access import chain, deref, peel
 from gpusafe.dataflow.host.drops import owns, take
+from gpusafe.dataflow.host.handles import Buffer, MemSlice
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.results import Found
 from gpusafe.dataflow.host.values import (
@@ -78,6 +79,8 @@ def call_method(
             if found is not None:
                 return found
             return std_iter.call(m, target, name, args, expr, expect) if name in std_iter.ON_SEQUENCES else None
+        case MemSlice() | Buffer(kind="pinned" | "unified"):
+            return std_memory.call(m, target, name, args, expr, expect)
         case IterVal() | RangeVal():
             return std_iter.call(m, target, name, args, expr, expect)
         case ThreadVal():
@@ -173,7 +176,12 @@ def _unknown(
         length = m.symbol(f"{target.name or 'value'}.len()", low=0, high=(1 << 63) - 1)
         target.value = SeqVal("vec", None, length, value.type)
         return Found(length)
-    if name in ("is_empty", "is_some", "is_none", "is_ok", "is_err"):
+    if name == "is_empty":
+        length = m.symbol(f"{target.name or 'value'}.len()", low=0, high=(1 << 63) - 1)
+        target.value = SeqVal("vec", None, length, value.type)
+        empty = terms.binary(Op.EQ, length, 0)
+        return Found(empty if empty is not None else Unknown("a comparison"))
+    if name in ("is_some", "is_none", "is_ok", "is_err"):
         return Found(m.symbol(m.source_text(expr), BOOL))
     if name in ("iter", "into_iter", "iter_mut", "lines", "split_whitespace", "skip", "enumerate", "chars", "bytes"):
         return Found(IterVal(None, lambda i: Unknown("an `element`")))

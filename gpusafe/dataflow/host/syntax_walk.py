@@ -41,16 +41,45 @@ def walk(node: ast.Node, into_items: bool = True) -> Iterator[ast.Node]:
 
 
 def mentioned(node: ast.Node) -> tuple[str, ...]:
-    """Single-segment names that code mentions, macro arguments included, each once, in order."""
+    """Free single-segment names of code, macro arguments included, each once, in order of evaluation."""
     seen: dict[str, None] = {}
-    for part in walk(node):
+    bound: set[str] = set()
+    stack: list[ast.Node | frozenset[str]] = [node]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, frozenset):
+            bound |= part
+            continue
+        names: list[str] = []
         match part:
             case ast.PathExpr(path=path) if len(path.names) == 1:
-                seen.setdefault(path.names[0])
+                names = [path.names[0]]
             case ast.MacroCall(text=text):
-                for name in _IDENT.findall(text):
-                    seen.setdefault(name)
+                names = _IDENT.findall(text)
+            case ast.Closure(params=params):
+                bound |= {n for p in params for n in pattern_names(p.pat)}
+            case ast.Let(pat=pat, value=value, orelse=orelse):
+                stack.append(pattern_names(pat))
+                stack.extend(p for p in (orelse, value) if p is not None)
+                continue
+            case ast.For(pat=pat, iterable=iterable, body=body):
+                stack += [body, pattern_names(pat), iterable]
+                continue
+            case ast.LetCond(pat=pat, value=value):
+                stack += [pattern_names(pat), value]
+                continue
+            case ast.Arm(pat=pat):
+                bound |= pattern_names(pat)
+        for name in names:
+            if name not in bound:
+                seen.setdefault(name)
+        stack.extend(reversed(list(children(part))))
     return tuple(seen)
+
+
+def pattern_names(pat: ast.Pat) -> frozenset[str]:
+    """The variables that a pattern binds."""
+    return frozenset(n.name for n in walk(pat) if isinstance(n, ast.PatIdent))
 
 
 def type_name(type_: ast.Type | None) -> str | None:

@@ -1,0 +1,80 @@
+"""Host callbacks on a stream: what the closure borrows from the frame that enqueues it must outlive the stream's work."""
+
+from __future__ import annotations
+
+from gpusafe.dataflow.host.access import peel
+from gpusafe.dataflow.host.handles import StreamHandle
+from gpusafe.dataflow.host.machine import Machine
+from gpusafe.dataflow.host.syntax_walk import walk
+from gpusafe.dataflow.host.values import MOVED, Cell, ClosureVal, RefVal, SeqVal, TypeVal, Value
+from gpusafe.ir.host import MemAccess
+from gpusafe.parse.rust import ast
+from gpusafe.span import Span
+
+_MUTATING = frozenset("push insert extend clear pop fill store swap copy_from_slice".split())
+
+
+def enqueue_callback(m: Machine, stream: StreamHandle, closure: Value, span: Span) -> None:
+    """Puts a closure on a stream; its accesses are the variables that it borrows."""
+    target = peel(closure)
+    accesses: list[MemAccess] = []
+    if isinstance(target, ClosureVal):
+        written = _written(target.node.body)
+        owned = {id(c) for c in target.owned}
+        for name, cell in target.captures.items():
+            borrowed = cell
+            if id(cell) in owned and not isinstance(cell.value, RefVal):
+                continue
+            if isinstance(cell.value, RefVal):
+                borrowed = cell.value.cell
+            accesses += _borrowed(m, borrowed, name, "write" if name in written else "read", span)
+    else:
+        m.gap(span, "a callback that is not a closure in sight")
+    m.enqueue(stream, "callback", span, f"callback on `{stream.name or stream.ident}`", accesses=tuple(accesses))
+
+
+def _borrowed(m: Machine, cell: Cell, name: str, mode: str, span: Span) -> list[MemAccess]:
+    if cell.value is MOVED:
+        return []
+    from gpusafe.dataflow.host.access import host_slice
+
+    known = host_slice(cell.value)
+    if known is not None:
+        return [m.whole(known.memory, mode)]
+    if cell.memory is None:
+        cell.name = cell.name or name
+        cell.memory = m.new_memory("host", span, elem_bytes=1, name=cell.name)
+    atomic = isinstance(cell.value, TypeVal) and cell.value.name in ("atomic", "Mutex", "RwLock")
+    return [m.whole(cell.memory, "read" if atomic else mode)]
+
+
+def _written(body: ast.Node) -> set[str]:
+    found: set[str] = set()
+    for node in walk(body):
+        match node:
+            case ast.Assign(target=target):
+                found |= _root(target)
+            case ast.Ref(mutable=True, operand=operand):
+                found |= _root(operand)
+            case ast.MethodCall(name=name, receiver=receiver) if name in _MUTATING:
+                found |= _root(receiver)
+    return found
+
+
+def _root(expr: ast.Expr) -> set[str]:
+    current = expr
+    while True:
+        match current:
+            case ast.PathExpr(path=path) if len(path.names) == 1:
+                return {path.names[0]}
+            case ast.Field(base=base) | ast.Index(base=base):
+                current = base
+            case ast.Unary(operand=operand):
+                current = operand
+            case ast.MethodCall(receiver=receiver):
+                current = receiver
+            case _:
+                return set()
+
+
+__all__ = ["SeqVal", "enqueue_callback"]

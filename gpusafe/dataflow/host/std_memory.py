@@ -1,0 +1,79 @@
+"""Slice methods on memory that the device may touch too: each one that looks at the contents is an access by the host."""
+
+from __future__ import annotations
+
+from gpusafe.dataflow.host import terms
+from gpusafe.dataflow.host.access import host_slice, peel, touch, touch_slice
+from gpusafe.dataflow.host.handles import MemSlice
+from gpusafe.dataflow.host.indexing import at, sub_range
+from gpusafe.dataflow.host.iterators import borrowed
+from gpusafe.dataflow.host.machine import Machine
+from gpusafe.dataflow.host.results import Found
+from gpusafe.dataflow.host.values import Cell, IterVal, RangeVal, RefVal, SeqVal, TupleVal, Unknown, Value, some, unit
+from gpusafe.ir.expr import Op
+from gpusafe.parse.rust import ast
+
+_WRITES = frozenset(
+    """fill copy_from_slice clone_from_slice swap sort sort_unstable sort_by reverse rotate_left rotate_right copy_within
+    fill_with write write_all put_slice""".split()
+)
+_READS = frozenset("contains concat join starts_with ends_with binary_search repeat eq ne cmp partial_cmp hash".split())
+
+
+def call(
+    m: Machine, target: Cell, name: str, args: list[Value], expr: ast.MethodCall, expect: ast.Type | None
+) -> Found | None:
+    """A slice method; None when it is not one."""
+    slice_ = host_slice(target.value)
+    assert slice_ is not None
+    span = expr.name_span
+    if name in _WRITES:
+        touch_slice(m, slice_, "write", span, f"`{name}` writes `{m.memory_name(slice_.memory)}`")
+        for arg in args:
+            touch(m, arg, "read", span)
+        return Found(unit())
+    if name in _READS:
+        touch_slice(m, slice_, "read", span)
+        return Found(Unknown(f"the result of `{name}`"))
+    match name:
+        case "len":
+            return Found(slice_.length)
+        case "is_empty":
+            empty = terms.binary(Op.EQ, slice_.length, 0)
+            return Found(empty if empty is not None else Unknown("a comparison"))
+        case "iter" | "iter_mut" | "into_iter":
+            return Found(borrowed(m, Cell(slice_), name == "iter_mut", span))
+        case "to_vec" | "to_owned" | "clone":
+            touch_slice(m, slice_, "read", span)
+            return Found(SeqVal("vec", None, slice_.length))
+        case "as_slice" | "as_mut_slice" | "as_ref" | "as_mut":
+            return Found(MemSlice(slice_.memory, slice_.start, slice_.length, slice_.elem_bytes, "mut" in name))
+        case "get" | "get_mut" | "first" | "last":
+            touch_slice(m, slice_, "read", span)
+            return Found(some(Unknown("an element of a buffer")))
+        case "chunks" | "chunks_exact" | "chunks_mut" | "chunks_exact_mut":
+            return Found(_chunks(m, slice_, peel(args[0]), "mut" in name))
+        case "split_at" | "split_at_mut":
+            left = sub_range(m, slice_, RangeVal(0, peel(args[0])), expr.span)
+            right = sub_range(m, slice_, RangeVal(peel(args[0]), None), expr.span)
+            return Found(TupleVal([Cell(left), Cell(right)]))
+        case "get_unchecked" | "get_unchecked_mut":
+            return Found(RefVal(at(m, target, args[0], expr.span), name.endswith("mut")))
+        case "as_ptr" | "as_mut_ptr":
+            from gpusafe.dataflow.host.handles import Pointer
+
+            size = slice_.elem_bytes
+            offset = terms.mul(slice_.start, size) if size else 0
+            return Found(Pointer(slice_.memory, offset, size))
+    return None
+
+
+def _chunks(m: Machine, slice_: MemSlice, size: Value, mutable: bool) -> IterVal:
+    count = terms.div_ceil(slice_.length, size)
+
+    def get(index: int) -> Value:
+        offset = terms.mul(terms.Counter(index), size)
+        start = terms.add(slice_.start, offset) if offset is not None else None
+        return MemSlice(slice_.memory, start if start is not None else 0, size, slice_.elem_bytes, mutable)
+
+    return IterVal(count, get)
