@@ -11,9 +11,9 @@ from gpusafe.ir.host import LaunchSite
 from gpusafe.ir.kernel import Kernel, Scope, Space
 from gpusafe.prove.counterexample import of_divergence, of_meeting, rule_of
 from gpusafe.prove.launch_context import Contract, LaunchContext, contracts, holds, of_contract, of_site
-from gpusafe.prove.pairs import RLIMIT
+from gpusafe.prove.pairs import RLIMIT, Model
 from gpusafe.prove.pairs_of_kernel import Analysis, Failure, Question, analyse
-from gpusafe.prove.replay import Replayer, outcomes
+from gpusafe.prove.replay import SCALARS, Replayer, outcomes
 from gpusafe.verdict import Counterexample, Obligation, Verdict
 
 HASTY_RLIMIT = RLIMIT // 4
@@ -205,7 +205,7 @@ def _of_barriers(kernel: Kernel, analysis: Analysis, replayer: Replayer, words: 
         if answer.status == "unsat":
             out.append(Obligation(rule, question, Verdict.PROVED, barrier.span, assumptions=words))
             continue
-        example = _refute_barrier(replayer, analysis, barrier.span, answer.model)
+        example = _refute_barrier(replayer, analysis, answer.model)
         if example is not None:
             out.append(Obligation(rule, question, Verdict.REFUTED, barrier.span, counterexample=example))
         else:
@@ -214,10 +214,10 @@ def _of_barriers(kernel: Kernel, analysis: Analysis, replayer: Replayer, words: 
     return out
 
 
-def _refute_barrier(replayer: Replayer, analysis: Analysis, span: object, model: object) -> Counterexample | None:
+def _refute_barrier(replayer: Replayer, analysis: Analysis, model: Model | None) -> Counterexample | None:
     if any(g.syncs for g in analysis.trace.gaps):
         return None
-    for launch, outcome in outcomes(replayer, analysis.context, model, data=False):  # type: ignore[arg-type]
+    for launch, outcome in outcomes(replayer, analysis.context, model, data=False):
         for seen in outcome.divergences:
             taint = replayer.taints.control.get(seen.span, frozenset())
             if not taint & {"sync", "opaque", "data"}:
@@ -226,24 +226,47 @@ def _refute_barrier(replayer: Replayer, analysis: Analysis, span: object, model:
 
 
 def refute(replayer: Replayer, analysis: Analysis, question: Question) -> Refuted | None:
-    """Replays what the failed pairs of a question suggest until the interpreter sees two accesses meet."""
+    """Replays what the failed pairs of a question suggest until the interpreter sees two accesses meet.
+
+    Where the address depends on a scalar that no launch fixes, that must be the only such scalar, and the accesses
+    must meet for each of several values of it.
+    """
     if any(g.syncs for g in analysis.trace.gaps):
         return None
-    spans = {frozenset((f.first.span, f.second.span)) for f in question.failures}
-    models = [f.answer.model for f in question.failures if f.answer.model is not None] or [None]
     for failure in question.failures:
-        if _free_symbols(failure, analysis):
-            return None
-    for model in models[:2]:
-        for launch, outcome in outcomes(replayer, analysis.context, model, data=_data(replayer, question)):
-            for meeting in outcome.meetings:
-                a, b = meeting.first, meeting.second
-                if a.region != question.region or frozenset((a.span, b.span)) not in spans:
-                    continue
-                certain = _certain(replayer, a.span, b.span)
-                if certain is not None:
-                    return Refuted(rule_of(replayer.kernel, meeting), of_meeting(replayer.kernel, launch, meeting, certain))
+        free = _free_symbols([failure.first.offset, failure.second.offset])
+        if not free:
+            models = [failure.answer.model] if failure.answer.model is not None else [None]
+            found = _replayed(replayer, analysis, question, models[0])
+            if found is not None:
+                return found
+        elif len(_all_symbols(failure, analysis)) == 1:
+            every = [_replayed(replayer, analysis, question, None, (value,)) for value in SCALARS]
+            if all(every):
+                return every[0]
     return None
+
+
+def _replayed(
+    replayer: Replayer, analysis: Analysis, question: Question, model: Model | None, values: tuple[int, ...] = SCALARS
+) -> Refuted | None:
+    spans = {frozenset((f.first.span, f.second.span)) for f in question.failures}
+    for launch, outcome in outcomes(replayer, analysis.context, model, data=_data(replayer, question), values=values):
+        for meeting in outcome.meetings:
+            a, b = meeting.first, meeting.second
+            if a.region != question.region or frozenset((a.span, b.span)) not in spans:
+                continue
+            certain = _certain(replayer, a.span, b.span)
+            if certain is not None:
+                return Refuted(rule_of(replayer.kernel, meeting), of_meeting(replayer.kernel, launch, meeting, certain))
+    return None
+
+
+def _all_symbols(failure: Failure, analysis: Analysis) -> tuple[str, ...]:
+    """All scalars that no launch fixes and that decide whether the two accesses happen, and where."""
+    sides = (failure.first, failure.second)
+    roots = [t for x in sides for t in (x.offset, *x.context.guard)]
+    return _free_symbols([*roots, *analysis.context.specials.values(), *analysis.context.premises])
 
 
 def _data(replayer: Replayer, question: Question) -> bool:
@@ -265,10 +288,10 @@ def _certain(replayer: Replayer, *spans: object) -> bool | None:
     return data
 
 
-def _free_symbols(failure: Failure, analysis: Analysis) -> tuple[str, ...]:
-    """Scalars that no launch fixes and on whose values the addresses depend."""
+def _free_symbols(roots: list[Term]) -> tuple[str, ...]:
+    """The scalars in terms that no launch fixes."""
     names = []
-    for t in postorder([failure.first.offset, failure.second.offset]):
+    for t in postorder(roots):
         if t.op == "param":
             names.append(str(t.data))
         elif t.op == "sym":
@@ -284,7 +307,7 @@ def _reason(replayer: Replayer, analysis: Analysis, failure: Failure) -> str:
     gap = next((g for g in analysis.trace.gaps if g.syncs), None)
     if gap is not None:
         return f"the accesses in {where} may meet unless {gap.reason}, which is not modelled, orders them"
-    free = _free_symbols(failure, analysis)
+    free = _free_symbols([failure.first.offset, failure.second.offset])
     if free:
         return f"the accesses in {where} are apart or not depending on the value of `{free[0]}`, which no launch in sight fixes; state a condition with `// gpusafe: requires(...)`"
     for span in (failure.first.span, failure.second.span):

@@ -11,6 +11,7 @@ from gpusafe.ir.kernel import Kernel, Scope, Space
 from gpusafe.prove.divergence import diverges
 from gpusafe.prove.launch_context import LaunchContext
 from gpusafe.prove.pairs import RLIMIT, Answer, Setting, conflicting, meet, solve, threads
+from gpusafe.prove.pairs_enumerated import apart
 
 FAILURES_KEPT = 6
 PAIR_LIMIT = 4000
@@ -178,7 +179,10 @@ def _meet(setting: Setting, a: Access, b: Access, same_block: bool) -> Answer:
         sides.append((x.offset.id, x.size, conds, x.context.phases))
     key = (a.region, same_block, *sides)
     if key not in setting.memo:
-        setting.memo[key] = meet(setting, a, b, same_block)
+        answer = meet(setting, a, b, same_block)
+        if answer.status != "unsat" and apart(setting, a, b, same_block):
+            answer = Answer("unsat")
+        setting.memo[key] = answer
     return setting.memo[key]
 
 

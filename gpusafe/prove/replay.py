@@ -117,11 +117,13 @@ def hash_text(text: str) -> int:
     return value
 
 
-def launches(context: LaunchContext, kernel: Kernel, model: Model | None) -> Iterator[ConcreteLaunch]:
+def launches(
+    context: LaunchContext, kernel: Kernel, model: Model | None, values: tuple[int, ...] = SCALARS
+) -> Iterator[ConcreteLaunch]:
     """Concrete launches of a context: the model's, then with other values for what the launch leaves open."""
     symbols = model.symbols if model is not None else {}
     for attempt in ({}, symbols) if context.site is None else (symbols, {}):
-        for fallback in SCALARS:
+        for fallback in values:
             launch = concrete(context, kernel, attempt, fallback)
             if launch is not None:
                 yield launch
@@ -180,11 +182,11 @@ def _scalar(type_: Type, bound: Term | None, symbols: dict[str, int], fallback: 
 
 
 def outcomes(
-    replayer: Replayer, context: LaunchContext, model: Model | None, *, data: bool
+    replayer: Replayer, context: LaunchContext, model: Model | None, *, data: bool, values: tuple[int, ...] = SCALARS
 ) -> Iterator[tuple[ConcreteLaunch, Outcome]]:
     """Runs of a context's launches, on the model's blocks first; ``data``: with several contents of memory."""
     tried: set[tuple[object, ...]] = set()
-    for launch in launches(context, replayer.kernel, model):
+    for launch in launches(context, replayer.kernel, model, values):
         for blocks in _block_choices(launch, model):
             for seed in (1, 2, 0) if data else (1,):
                 key = (launch.grid, launch.block, tuple(sorted(launch.params.items())), tuple(blocks), seed)
