@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from gpusafe.report.snippet import snippets
 from gpusafe.report.style import Style
 from gpusafe.span import Span
@@ -122,3 +125,26 @@ def test_places_outside_of_the_source_are_named_without_an_excerpt() -> None:
 
 def test_columns_past_the_end_of_a_line_point_behind_it() -> None:
     assert drawn("ab", (at(1, 40, 50), "here")).splitlines()[3] == "   |   ^ here"
+
+
+SPANS = st.builds(
+    lambda line, col, lines, cols: Span("a.rs", line, col, line + lines, col + cols if lines == 0 else cols + 1),
+    st.integers(1, 12),
+    st.integers(1, 30),
+    st.integers(0, 9),
+    st.integers(0, 20),
+)
+
+
+@given(
+    st.text(alphabet="ab \t\n全\u0301\x1b{", max_size=120),
+    SPANS,
+    st.lists(SPANS, max_size=4),
+    st.integers(40, 120),
+)
+def test_no_source_and_no_places_break_the_layout(source: str, primary: Span, related: list[Span], width: int) -> None:
+    text = drawn(source, (primary, "here"), *((span, f"also {n}") for n, span in enumerate(related)), width=width)
+    assert text.startswith("  --> a.rs:")
+    assert "\x1b" not in text
+    if primary.line <= source.count("\n") + 1 and primary.end_line <= source.count("\n") + 1:
+        assert "here" in text
