@@ -3,6 +3,18 @@
 from __future__ import annotations
 
 from gpusafe.parse.cuda.preprocess import Includes, Problem
+from gpusafe.parse.cuda.sources import CudaSource, find_sources, includes_of, lower, lower_sources
 from gpusafe.parse.cuda.unit import CudaModule, GlobalVariable, lower_source
 
-__all__ = ["CudaModule", "GlobalVariable", "Includes", "Problem", "lower_source"]
+__all__ = [
+    "CudaModule",
+    "CudaSource",
+    "GlobalVariable",
+    "Includes",
+    "Problem",
+    "find_sources",
+    "includes_of",
+    "lower",
+    "lower_source",
+    "lower_sources",
+]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -60,10 +61,16 @@ _KINDS = {
 }
 
 
-def tokenize(file: str, text: str, line: int = 1, col: int = 1) -> list[Token]:
-    """All tokens of ``text``, whose first character stands at ``line``, ``col`` of ``file``."""
+Starts = Sequence[tuple[int, int]]
+
+
+def tokenize(file: str, text: str, line: int = 1, col: int = 1, starts: Starts | None = None) -> list[Token]:
+    """All tokens of ``text``, whose first character stands at ``line``, ``col`` of ``file``.
+
+    ``starts`` gives line and column of every line of the text where they do not simply follow each other.
+    """
     tokens: list[Token] = []
-    at, line_start = 0, 1 - col
+    at, line_start, row = 0, 1 - col, 0
     first, spaced = True, False
     while at < len(text):
         match = _TOKEN.match(text, at)
@@ -77,8 +84,12 @@ def tokenize(file: str, text: str, line: int = 1, col: int = 1) -> list[Token]:
             group = "raw"
         newlines = text.count("\n", at, end) if group in ("space", "newline", "comment", "raw") else 0
         if newlines:
+            row += newlines
             line += newlines
             line_start = text.rfind("\n", at, end) + 1
+            if starts is not None and row < len(starts):
+                line = starts[row][0]
+                line_start -= starts[row][1] - 1
         if group in _KINDS:
             place = Span(file, begin_line, begin_col, line, end - line_start + 1)
             tokens.append(Token(_KINDS[group], match.group(), place, first, spaced))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from gpusafe.parse.cuda import condition
-from gpusafe.parse.cuda.lex import Kind, Token, tokenize
+from gpusafe.parse.cuda.lex import Kind, Starts, Token, tokenize
 from gpusafe.parse.cuda.literals import string_value
 from gpusafe.parse.cuda.macros import Expander, Macro, TooManyTokens
 from gpusafe.span import Span
@@ -128,6 +128,7 @@ def preprocess(
     col: int = 1,
     defines: Mapping[str, str] | None = None,
     includes: Includes | None = None,
+    line_starts: Starts | None = None,
 ) -> Preprocessed:
     """All of ``text`` after preprocessing; never raises for what the text says."""
     macros = {}
@@ -135,7 +136,7 @@ def preprocess(
         macros[name] = Macro(name, None, tuple(tokenize(file, value)))
     state = _State(includes or (lambda _file, _name: None), macros, Expander(macros))
     try:
-        _file(state, file, tokenize(file, text, line, col), 0)
+        _file(state, file, tokenize(file, text, line, col, line_starts), 0)
     except TooManyTokens:
         state.problems.append(Problem(Span(file, line, col, line, col + 1), "macro expansion does not end"))
     return Preprocessed(tuple(state.out), tuple(state.problems), tuple(state.headers))

@@ -14,6 +14,7 @@ from gpusafe.parse.cuda.control import execute
 from gpusafe.parse.cuda.expressions import evaluate
 from gpusafe.parse.cuda.items import read_chunk
 from gpusafe.parse.cuda.kernels import Instance, lower_kernel
+from gpusafe.parse.cuda.lex import Starts
 from gpusafe.parse.cuda.overloads import deduce
 from gpusafe.parse.cuda.preprocess import Includes, Problem, preprocess
 from gpusafe.parse.cuda.program import Program
@@ -55,13 +56,15 @@ def lower_source(
     col: int = 1,
     defines: Mapping[str, str] | None = None,
     includes: Includes | None = None,
+    line_starts: Starts | None = None,
 ) -> CudaModule:
     """Lower all kernels of a CUDA C text whose first character stands at ``line``, ``col`` of ``file``.
 
-    ``defines`` are macros given on the compiler's command line; ``includes`` finds files of the tree by name. Nothing
-    that the text says makes this raise.
+    ``defines`` are macros given on the compiler's command line; ``includes`` finds files of the tree by name;
+    ``line_starts`` gives line and column of every line of a text that does not stand in the file as it is. Nothing that
+    the text says makes this raise.
     """
-    ready = preprocess(file, text, line=line, col=col, defines=defines, includes=includes)
+    ready = preprocess(file, text, line=line, col=col, defines=defines, includes=includes, line_starts=line_starts)
     items: list[s.Item] = []
     errors: list[Span] = []
     for chunk in split(ready.tokens):
