@@ -14,7 +14,7 @@ from gpusafe.parse.syntax_cfg import BOTH, attribute_sets, item_sets
 from gpusafe.parse.workspace_files import SourceStore
 from gpusafe.parse.workspace_model import Module, ModulePath
 
-MAX_MODULES = 20_000
+MAX_MODULES = 5_000
 """Modules of one crate; a tree that is larger goes in circles."""
 
 _MAX_INCLUDES = 16

@@ -14,7 +14,7 @@ from gpusafe.parse.rust.build_errors import MAX_ERRORS, error_spans
 from gpusafe.parse.rust.build_exprs import build_expr
 from gpusafe.parse.rust.build_items import build_items
 from gpusafe.parse.rust.build_patterns import build_pat
-from gpusafe.parse.rust.build_recover import recover
+from gpusafe.parse.rust.build_recover import is_broken, recover, with_attributes
 from gpusafe.parse.rust.build_source import Reader
 from gpusafe.parse.rust.build_types import build_type
 from gpusafe.span import Span
@@ -38,17 +38,29 @@ def parse_file(path: str, text: str) -> ast.SourceFile:
 
 
 def _items(r: Reader, root: TsNode) -> tuple[tuple[ast.Item, ...], tuple[ast.Attribute, ...]]:
-    broken = [child for child in ([root] if root.is_error else root.children) if child.is_error]
-    if not broken:
+    if not root.has_error:
         return build_items(r, root.children)
 
     def parse_piece(text: str, row: int) -> tuple[Reader, TsNode]:
         return _parse(r.path, text, (row, 0))
 
-    whole = [] if root.is_error else [child for child in root.children if not child.is_error]
-    items, attributes = build_items(r, whole)
-    rescued = [item for error in broken for item in recover(r, error, parse_piece)]
-    return tuple(sorted((*items, *rescued), key=lambda item: (item.span.line, item.span.col))), attributes
+    items: list[ast.Item] = []
+    inner: list[ast.Attribute] = []
+    whole: list[TsNode] = []
+    for child in [root] if root.is_error else root.children:
+        if not is_broken(r, child):
+            whole.append(child)
+            continue
+        kept = len(whole)
+        while kept and whole[kept - 1].type == "attribute_item":
+            kept -= 1
+        before, found = build_items(r, whole[:kept])
+        items += before
+        inner += found
+        items += with_attributes(recover(r, child, parse_piece), r, whole[kept:])
+        whole.clear()
+    after, found = build_items(r, whole)
+    return (*items, *after), (*inner, *found)
 
 
 def _parse(path: str, text: str, origin: tuple[int, int] = (0, 0)) -> tuple[Reader, TsNode]:
