@@ -88,7 +88,9 @@ def _child(store: SourceStore, parent: _Pending, item: ast.Mod) -> _Pending | No
     for file, folder in _places(parent, item, named):
         if store.exists(file):
             return _from_file(store, path, file, folder, sets, parent.chain)
-    if item.attribute("cfg") is None:
+    if any(file.is_file() for file, _ in _places(parent, item, named)):
+        store.notice(f"{item.span}: the file of module `{'::'.join(path)}` lies outside of the checked folders")
+    elif item.attribute("cfg") is None:
         store.notice(f"{item.span}: no file for module `{'::'.join(path)}`")
     return None
 

@@ -188,6 +188,8 @@ class _Loader:
         crates: dict[Path, Crate] = {}
         for file in rust:
             package = self.reader.enclosing(file) if not self.untrusted else None
+            if package is not None:
+                self.store.add_root(package.manifest.folder)
             crates[file] = loose_crate(file, package, {}, self.store)
         reached: set[str] = set()
         for file, crate in crates.items():

@@ -301,6 +301,15 @@ def test_untrusted_input_stays_inside(tmp_path: Path) -> None:
     assert any("secret" in notice for notice in untrusted.notices)
 
 
+def test_a_lone_file_reads_modules_of_its_package_and_no_further(tmp_path: Path) -> None:
+    text = GPU + '#[path = "../common.rs"] mod common; #[path = "../../../far.rs"] mod far;'
+    files = {"p/Cargo.toml": '[package]\nname = "p"', "p/src/common.rs": "", "p/src/bin/x.rs": text, "far.rs": ""}
+    write(tmp_path, files)
+    workspace = load([tmp_path / "p/src/bin/x.rs"])
+    assert set(crate(workspace, "x").modules) == {(), ("common",)}
+    assert any("`far` lies outside" in notice for notice in workspace.notices)
+
+
 def test_overlapping_paths_count_once(tmp_path: Path) -> None:
     write(tmp_path, {"a/x.rs": GPU})
     workspace = load([tmp_path, tmp_path / "a", tmp_path / "a/x.rs", tmp_path / "a/../a/x.rs"])
