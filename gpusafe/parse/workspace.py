@@ -30,6 +30,10 @@ __all__ = ["Crate", "Module", "ModulePath", "Workspace", "load"]
 
 _MOD_DECLARATION = re.compile(r"\bmod\s+(?:r#)?\w+\s*;")
 
+_INCLUDED_CUDA = re.compile(
+    r"include_str!\s*\(\s*(concat!\s*\(\s*env!\s*\(\s*\"CARGO_MANIFEST_DIR\"\s*\)\s*,\s*)?\"([^\"\n]+\.cuh?)\"\s*,?\s*\)"
+)
+
 
 def load(paths: Sequence[Path], *, untrusted: bool = False) -> Workspace:
     """Everything under ``paths``: ``.rs`` and ``.cu`` files, ``Cargo.toml`` files, folders.
@@ -201,12 +205,22 @@ class _Loader:
             self._take_loose(crate)
             tree = files_of(crate.modules) | {str(file)}
             self.rust += [Path(path) for path in sorted(tree) if Path(path) not in self.rust]
+            self._take_included(sorted(tree), crate)
         for file in self.single:
             if file.suffix in CUDA_SUFFIXES:
-                self.cuda.append(file)
+                self.cuda += [file] if file not in self.cuda else []
             elif file.suffix != ".rs":
                 self.store.skipped[str(file)] = "neither Rust nor CUDA source"
                 self.rust.append(file)
+
+    def _take_included(self, files: list[str], crate: Crate) -> None:
+        """CUDA sources that single files include as text."""
+        for file in files:
+            for match in _INCLUDED_CUDA.finditer(self.store.sources.get(file, "")):
+                base = Path(crate.manifest or file).parent if match[1] else Path(file).parent
+                path = Path(os.path.normpath(f"{base}/{match[2]}"))
+                if path not in self.cuda and self.store.exists(path):
+                    self.cuda.append(path)
 
     def _records(self) -> Iterator[FileRecord]:
         parsed = self.store.parsed()

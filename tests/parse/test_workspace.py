@@ -310,6 +310,17 @@ def test_a_lone_file_reads_modules_of_its_package_and_no_further(tmp_path: Path)
     assert any("`far` lies outside" in notice for notice in workspace.notices)
 
 
+def test_cuda_sources_that_a_lone_file_includes(tmp_path: Path) -> None:
+    text = (
+        GPU + 'const A: &str = include_str!("k/a.cu"); const B: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"),'
+    )
+    text += ' "/b.cu"));'
+    files = {"Cargo.toml": '[package]\nname = "p"', "src/main.rs": text, "src/k/a.cu": "", "b.cu": "", "c.cu": ""}
+    write(tmp_path, files)
+    workspace = load([tmp_path / "src/main.rs"])
+    assert workspace.cuda_files == (str(tmp_path / "src/k/a.cu"), str(tmp_path / "b.cu"))
+
+
 def test_overlapping_paths_count_once(tmp_path: Path) -> None:
     write(tmp_path, {"a/x.rs": GPU})
     workspace = load([tmp_path, tmp_path / "a", tmp_path / "a/x.rs", tmp_path / "a/../a/x.rs"])
