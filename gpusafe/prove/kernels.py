@@ -17,7 +17,6 @@ from gpusafe.prove.replay import SCALARS, Replayer, outcomes
 from gpusafe.verdict import Counterexample, Obligation, Verdict
 
 HASTY_RLIMIT = RLIMIT // 4
-FREE_RLIMIT = 20_000  # without any condition only what needs no search is proved
 SITES_LIMIT = 12
 KINDS = {
     "race": "no two threads race on `{}`",
@@ -74,7 +73,7 @@ def _under_contract(kernel: Kernel) -> tuple[Contract, Analysis] | None:
         if contract.requires in seen:
             continue
         seen.add(contract.requires)
-        rlimit = HASTY_RLIMIT if contract.in_words else FREE_RLIMIT
+        rlimit = HASTY_RLIMIT if contract.in_words else 0
         analysis = analyse(kernel, of_contract(kernel, contract), hasty=True, rlimit=rlimit)
         if analysis.proved:
             return contract, analysis
@@ -118,7 +117,15 @@ def _proved(kernel: Kernel, analysis: Analysis, words: tuple[str, ...]) -> list[
         out.append(_obligation(kernel, question, Verdict.PROVED, words))
     for barrier in analysis.barriers:
         rule = "GS204" if barrier.scope is Scope.WARP else "GS203"
-        out.append(Obligation(rule, _barrier_question(barrier.scope, barrier.span.line), Verdict.PROVED, barrier.span, assumptions=words))
+        out.append(
+            Obligation(
+                rule,
+                _barrier_question(barrier.scope, barrier.span.line),
+                Verdict.PROVED,
+                barrier.span,
+                assumptions=words,
+            )
+        )
     return _unique(out)
 
 
@@ -163,7 +170,9 @@ def _gaps(kernel: Kernel, analysis: Analysis) -> list[Obligation]:
     """What is not modelled makes the kernel unknown."""
     out = []
     for gap in analysis.trace.gaps:
-        out.append(Obligation("GS901", f"{gap.reason} is modelled", Verdict.UNKNOWN, gap.span, f"{gap.reason} is not modelled"))
+        out.append(
+            Obligation("GS901", f"{gap.reason} is modelled", Verdict.UNKNOWN, gap.span, f"{gap.reason} is not modelled")
+        )
     if kernel.generic:
         reason = "the kernel is generic and no instance of it is in sight"
         out.append(Obligation("GS901", "the kernel has concrete types", Verdict.UNKNOWN, kernel.span, reason))
@@ -187,7 +196,15 @@ def _obligations(kernel: Kernel, analyses: list[Analysis], words: tuple[str, ...
                 reason = _reason(replayer, analysis, question.failures[0])
                 out.append(_obligation(kernel, question, Verdict.UNKNOWN, reason=reason))
         if analysis.cut:
-            out.append(Obligation("GS904", "all pairs of accesses are settled", Verdict.UNKNOWN, kernel.span, "the kernel has too many pairs of accesses"))
+            out.append(
+                Obligation(
+                    "GS904",
+                    "all pairs of accesses are settled",
+                    Verdict.UNKNOWN,
+                    kernel.span,
+                    "the kernel has too many pairs of accesses",
+                )
+            )
     return _without_echo(_unique(out))
 
 
@@ -314,7 +331,9 @@ def _reason(replayer: Replayer, analysis: Analysis, failure: Failure) -> str:
         if "data" in replayer.taints.address.get(span, frozenset()):
             return f"the address of the access in line {span.line} depends on values read from memory; state what holds of them with `// gpusafe: assume(...)`"
         if "sync" in replayer.taints.control.get(span, frozenset()) | replayer.taints.address.get(span, frozenset()):
-            return f"the access in line {span.line} depends on a flag, lock or counter, whose ordering is not modelled yet"
+            return (
+                f"the access in line {span.line} depends on a flag, lock or counter, whose ordering is not modelled yet"
+            )
     if failure.answer.status == "unknown":
         return f"whether the accesses in {where} are apart was not settled within the solver's limit"
     return f"the accesses in {where} may meet, but no run of the interpreter showed it"

@@ -12,6 +12,7 @@ from gpusafe.prove.divergence import diverges
 from gpusafe.prove.launch_context import LaunchContext
 from gpusafe.prove.pairs import RLIMIT, Answer, Setting, conflicting, meet, solve, threads
 from gpusafe.prove.pairs_enumerated import apart
+from gpusafe.prove.pairs_quick import own_element
 
 FAILURES_KEPT = 6
 PAIR_LIMIT = 4000
@@ -126,13 +127,18 @@ def _counts(trace: Trace, region: str) -> bool:
 
 
 def analyse(kernel: Kernel, context: LaunchContext, *, hasty: bool = False, rlimit: int = RLIMIT) -> Analysis:
-    """Asks all questions of a kernel; ``hasty`` stops at the first one that is not proved."""
+    """Asks all questions of a kernel; ``hasty`` stops at the first one that is not proved.
+
+    With ``rlimit`` 0 no solver is asked, and what needs one stays unknown.
+    """
     trace = execute(kernel, context)
     setting = _setting(kernel, trace, context, rlimit)
     out = Analysis(context, trace, setting)
     spaces = {r.name: r.space for r in kernel.regions}
     for barrier in trace.barriers:
-        out.barriers[barrier] = answer = diverges(setting, barrier)
+        out.barriers[barrier] = answer = (
+            diverges(setting, barrier) if rlimit or not barrier.context.guard else Answer("unknown")
+        )
         if hasty and answer.status != "unsat":
             out.cut = True
             return out
@@ -179,8 +185,11 @@ def _meet(setting: Setting, a: Access, b: Access, same_block: bool) -> Answer:
         sides.append((x.offset.id, x.size, conds, x.context.phases))
     key = (a.region, same_block, *sides)
     if key not in setting.memo:
-        answer = meet(setting, a, b, same_block)
-        if answer.status != "unsat" and apart(setting, a, b, same_block):
+        if own_element(setting, a, b, same_block):
+            answer = Answer("unsat")
+        else:
+            answer = meet(setting, a, b, same_block) if setting.rlimit else Answer("unknown")
+        if setting.rlimit and answer.status != "unsat" and apart(setting, a, b, same_block):
             answer = Answer("unsat")
         setting.memo[key] = answer
     return setting.memo[key]
