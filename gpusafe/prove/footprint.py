@@ -8,10 +8,12 @@ from typing import Any
 from gpusafe.dataflow.accesses import conditions
 from gpusafe.dataflow.contracts import KernelSummary
 from gpusafe.dataflow.intervals import Intervals
+from gpusafe.dataflow.taint import Taints, taints
 from gpusafe.ir.host import LaunchSite
 from gpusafe.prove.encode import Encoder
 from gpusafe.prove.launch_context import of_site
 from gpusafe.prove.pairs_of_kernel import execute
+from gpusafe.span import Span
 
 Z = Any
 ACCESS_LIMIT = 64
@@ -22,13 +24,15 @@ class FootAccess:
     """One access of some thread: ``size`` bytes at ``offset`` bytes from the start of the argument's range.
 
     ``mode`` is ``read``, ``write`` or ``atomic``; the access happens for the values of the launch's own symbols (those
-    with the prefix) that satisfy ``constraints``. Host symbols are Z3 integers under their own names.
+    with the prefix) that satisfy ``constraints``. Host symbols are Z3 integers under their own names. ``certain`` is
+    False where the address or the condition depends on values that are not modelled, so that a model may be of no run.
     """
 
     mode: str
     constraints: tuple[Z, ...]
     offset: Z
     size: int
+    certain: bool = True
 
 
 def footprint(
@@ -48,6 +52,7 @@ def footprint(
         return None
     out: dict[tuple[object, ...], FootAccess] = {}
     written = frozenset(a.region for a in trace.accesses if a.writes)
+    depends = taints(kernel)
     for access in accesses:
         conds = conditions(trace, access.context)
         mode = {"borrow": "write"}.get(access.mode, access.mode)
@@ -60,5 +65,12 @@ def footprint(
         thread = enc.thread("", ranges)
         offset = enc.encode(access.offset, thread)
         wanted = [enc.encode(c, thread) for c in conds]
-        out[key] = FootAccess(mode, (*wanted, *enc.facts, *enc.spread(), *enc.meanings), offset, access.size)
+        certain = _certain(depends, access.span)
+        out[key] = FootAccess(mode, (*wanted, *enc.facts, *enc.spread(), *enc.meanings), offset, access.size, certain)
     return tuple(out.values())
+
+
+def _certain(depends: Taints, span: Span) -> bool:
+    """Whether an access happens at an address that is known (a condition on contents of memory may hold or not)."""
+    address = depends.address.get(span, frozenset())
+    return not address & {"data", "opaque", "sync"} and not depends.control.get(span, frozenset()) & {"opaque", "sync"}

@@ -48,7 +48,9 @@ def bytes_of(memory: str, start: int | Expr = 0, size: int | Expr | None = None)
 
 
 def summary(name: str, *modes: str, known: bool = True, globals_: tuple[tuple[str, str], ...] = ()) -> KernelSummary:
-    """A kernel with one pointer parameter for each string of ``modes`` (letters of "rwa": read, write, atomic)."""
+    """A kernel with one pointer parameter for each string of ``modes`` (letters of "rwaR": read, write, atomic,
+    read of the next element).
+    """
     params = tuple(KernelParam(f"p{i}", "pointer", F32, f"p{i}", line(900)) for i in range(len(modes)))
     regions = tuple(Region(f"p{i}", Space.GLOBAL, 4, None, line(900), param=i) for i in range(len(modes)))
     body = tuple(s for i, m in enumerate(modes) for s in _accesses(f"p{i}", m)) if known else ()
@@ -63,7 +65,9 @@ def summary(name: str, *modes: str, known: bool = True, globals_: tuple[tuple[st
 def _accesses(region: str, modes: str) -> tuple[Stmt, ...]:
     """Each thread touches its own element (by threadIdx.x alone)."""
     place = PtrAdd(PTR, PtrBase(PTR, region), Binary(U32, Op.MUL, Special(U32, "tid.x"), Const(U32, 4)))
+    beside = PtrAdd(PTR, place, Const(U32, 4))
     one: dict[str, Stmt] = {
+        "R": Load(line(901), f"v{region}", beside, F32),
         "r": Load(line(901), f"v{region}", place, F32),
         "w": Store(line(902), place, Const(F32, 1.0), 4),
         "a": Atomic(line(903), None, "add", place, (Const(U32, 1),), U32, Order.RELAXED, Scope.DEVICE),
@@ -72,7 +76,7 @@ def _accesses(region: str, modes: str) -> tuple[Stmt, ...]:
 
 
 def _effect(modes: str, known: bool) -> Effect:
-    return Effect("r" in modes, "w" in modes, "a" in modes, known)
+    return Effect("r" in modes.lower(), "w" in modes, "a" in modes, known)
 
 
 class HandPath:
@@ -151,13 +155,19 @@ class HandPath:
     # what happens
 
     def launch(
-        self, stream: str, kernel: str, *args: str | MemRange, at: int | None = None, passed: str = "mut"
+        self,
+        stream: str,
+        kernel: str,
+        *args: str | MemRange,
+        at: int | None = None,
+        passed: str = "mut",
+        blocks: int = 4,
     ) -> int:
         launch_args = tuple(
             LaunchArg("memory", line(4), range=a if isinstance(a, MemRange) else bytes_of(a), passed=passed, type=PTR)
             for a in args
         )
-        shape = LaunchShape((const(4), const(1), const(1)), (const(256), const(1), const(1)))
+        shape = LaunchShape((const(blocks), const(1), const(1)), (const(256), const(1), const(1)))
         key = f"{kernel}@{FILE}:900"
         frames = self.frames(at)
         return self.add(

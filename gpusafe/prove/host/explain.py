@@ -104,27 +104,29 @@ def first_label(told: Story) -> str:
 
 
 def second_label(told: Story) -> str:
-    """The label at the second operation."""
+    """The label at the second operation, or at the call that leads to it."""
     path, second = told.path, told.pair.second
+    here = "here" if len(told.second.frames) == told.owner.depth + 1 else "in this call"
     if told.pair.first.mode == "free":
-        return f"{passive(second)} here by {actor(path, second.op)}, when the memory is gone"
+        return f"{passive(second)} {here} by {actor(path, second.op)}, when the memory is gone"
     source = f"{stream_name(path, told.first.stream)}" if isinstance(told.first, Enqueue) else the(told.first.label)
     if isinstance(told.second, Enqueue):
         on = stream_name(path, told.second.stream)
         if isinstance(told.first, Enqueue) and told.first.stream == told.second.stream:
-            return f"{passive(second)} here on {on}"
-        return f"{passive(second)} here on {on}, which nothing orders after {source}"
-    return f"{passive(second)} here by the host, which has not waited for {source}"
+            return f"{passive(second)} {here} on {on}"
+        return f"{passive(second)} {here} on {on}, which nothing orders after {source}"
+    return f"{passive(second)} {here} by the host, which has not waited for {source}"
 
 
 def related(told: Story) -> tuple[Site, ...]:
     """The first operation, the ways to both through calls, the wait that misses, and the memory's declaration."""
     depth = told.owner.depth
     sites = [Site(told.first.span, first_label(told))]
-    sites += _calls(told.second, depth, second_label(told))
+    sites += _calls(told, depth)
     sites += [
         Site(frame.at, f"{the(told.first.label)} happens in this call of `{inner.function}`")
         for frame, inner in zip(told.first.frames[depth:], told.first.frames[depth + 1 :], strict=False)
+        if inner.function != frame.function
     ]
     sites += _missed(told)
     memory = told.path.memory.get(told.pair.second.memory)
@@ -133,10 +135,11 @@ def related(told: Story) -> tuple[Site, ...]:
     return tuple(dict.fromkeys(sites))
 
 
-def _calls(op: HostOp, depth: int, label: str) -> list[Site]:
-    """The frames below the common function, innermost last (the first of them is the primary place)."""
-    inner = op.frames[depth + 1 :]
-    return [Site(f.at, label if f is inner[-1] else f"in this call inside `{f.function}`") for f in inner]
+def _calls(told: Story, depth: int) -> list[Site]:
+    """The frames of the second operation below the common function (the first of those is the primary place)."""
+    inner = told.second.frames[depth + 1 :]
+    innermost = f"{passive(told.pair.second)} here by {the(told.second.label)}"
+    return [Site(f.at, innermost if f is inner[-1] else f"in this call inside `{f.function}`") for f in inner]
 
 
 def _missed(told: Story) -> list[Site]:

@@ -6,28 +6,30 @@ operations), the kernel's footprint at this launch, as Z3 terms over its threads
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from gpusafe.dataflow.contracts import KernelSummary
-from gpusafe.dataflow.effects import Access
+from gpusafe.dataflow.effects import Access, atomics_are_wide
 from gpusafe.ir.host import Enqueue, HostPath, LaunchSite
+from gpusafe.prove.footprint import FootAccess, footprint
 from gpusafe.prove.host.conflicts import Pair
 from gpusafe.prove.host.overlap import RLIMIT, Meet, Overlap, covers
 from gpusafe.prove.host.terms import Encoder
 
-_MODES = {"read": ("read",), "write": ("write",), "atomic": ("atomic", "write"), "free": (), "alloc": ()}
-
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Bytes that one side touches, as Z3 terms: ``start`` in the allocation, ``size``, under ``conditions``."""
+    """Bytes that one side touches, as Z3 terms: ``start`` in the allocation, ``size``, under ``conditions``.
+
+    ``certain`` is False where the kernel's address depends on what is not modelled.
+    """
 
     start: Any
     size: Any
     conditions: tuple[Any, ...] = ()
+    certain: bool = True
 
 
 @dataclass(slots=True)
@@ -36,23 +38,28 @@ class KernelRanges:
 
     path: HostPath
     summaries: Mapping[str, KernelSummary]
-    footprint: Callable[..., Any] | None = field(default_factory=lambda: _footprint())
+    encoder: Encoder | None = None
+    known: dict[tuple[object, ...], tuple[FootAccess, ...] | None] = field(default_factory=dict)
 
     def separate(self, pair: Pair, found: Overlap) -> Overlap:
         """The overlap of a pair whose ranges overlap, given what the kernels touch in them."""
         sides = (pair.first, pair.second)
         if all(side.param is None for side in sides):
             return found
-        encoder = Encoder()
+        encoder = self.encoder = self.encoder or Encoder()
         pieces = [self.pieces(encoder, side, name) for side, name in zip(sides, ("a!", "b!"), strict=True)]
-        for side, other, known in ((sides[0], sides[1], pieces[0]), (sides[1], sides[0], pieces[1])):
-            if known is None and not covers(self.path, other.range, side.range):
-                return Overlap(
-                    Meet.DEPENDS, reason=f"which part of its argument {self.kernel(side)} touches is not known"
-                )
+        covered = [covers(self.path, other.range, side.range) for side, other in (sides, sides[::-1])]
+        for side, known, inside in zip(sides, pieces, covered, strict=True):
+            if known is None and not inside:
+                return self.open(side)
         if pieces[0] is None or pieces[1] is None:
             return found
-        return self.common(encoder, pieces[0], pieces[1])
+        answer = self.common(encoder, pieces[0], pieces[1], covered[0], covered[1])
+        return answer if answer is not None else self.open(sides[0] if sides[0].param is not None else sides[1])
+
+    def open(self, side: Access) -> Overlap:
+        """The answer when it is not known where in its argument a kernel reaches."""
+        return Overlap(Meet.DEPENDS, reason=f"which part of its argument {self.kernel(side)} touches is not known")
 
     def kernel(self, side: Access) -> str:
         """The kernel's name in backquotes."""
@@ -66,13 +73,16 @@ class KernelRanges:
         if side.param is None or not isinstance(op, Enqueue):
             return [Piece(start, self.size(encoder, side))]
         summary = self.summaries.get(op.kernel or "")
-        if summary is None or self.footprint is None:
+        if summary is None:
             return None
-        parts = self.footprint(summary, LaunchSite(op, self.path), side.param, encoder.ctx, prefix)
+        key = (op.kernel, op.shape, op.args, side.param, prefix)
+        if key not in self.known:
+            self.known[key] = footprint(summary, LaunchSite(op, self.path), side.param, encoder.ctx, prefix)
+        parts = self.known[key]
         if parts is None:
             return None
-        wanted = _MODES[side.mode]
-        return [Piece(start + part.offset, part.size, tuple(part.constraints)) for part in parts if part.mode in wanted]
+        wanted = modes_of_footprint(side.mode, summary)
+        return [Piece(start + p.offset, p.size, p.constraints, p.certain) for p in parts if p.mode in wanted]
 
     def size(self, encoder: Encoder, side: Access) -> Any:
         """The length of a plain range in bytes (a fresh unknown where it is open)."""
@@ -85,31 +95,27 @@ class KernelRanges:
         encoder.facts.append(size > 0)
         return size
 
-    def two_threads(self, op: Enqueue, a: Access, b: Access) -> Overlap:
-        """Whether two threads of one launch touch a common byte through two arguments."""
-        encoder = Encoder()
-        pieces = [self.pieces(encoder, side, name) for side, name in ((a, "a!"), (b, "b!"))]
-        if pieces[0] is None or pieces[1] is None:
-            return Overlap(Meet.DEPENDS, reason=f"which parts of its arguments {self.kernel(a)} touches is not known")
-        found = self.common(encoder, pieces[0], pieces[1])
-        if found.meet is not Meet.ALWAYS:
-            return found
-        return Overlap(Meet.DEPENDS, reason="whether two threads touch the common part is not settled")
+    def common(
+        self, encoder: Encoder, a: list[Piece], b: list[Piece], a_inside: bool, b_inside: bool
+    ) -> Overlap | None:
+        """A byte that a piece of either side touches; None where only pieces that are not certain may meet.
 
-    def common(self, encoder: Encoder, a: Iterable[Piece], b: Iterable[Piece], extra: tuple[Any, ...] = ()) -> Overlap:
-        """A byte that a piece of either side touches."""
+        ``a_inside``: the other side covers all that ``a`` can reach, so that it does not matter where it reaches.
+        """
         assumes = [encoder.encode(term) for term in self.path.assumes if term.type.kind == "bool"]
-        given_up = False
+        given_up = uncertain = False
         for one in a:
             for other in b:
-                answer = self.meet(encoder, one, other, [*assumes, *extra])
+                answer = self.meet(encoder, one, other, assumes)
                 if answer is None:
                     given_up = True
                 elif answer >= 0:
-                    return Overlap(Meet.ALWAYS, answer)
+                    if (one.certain or a_inside) and (other.certain or b_inside):
+                        return Overlap(Meet.ALWAYS, answer)
+                    uncertain = True
         if given_up:
             return Overlap(Meet.DEPENDS, reason="the solver gave up on whether the kernels touch a common byte")
-        return Overlap(Meet.NEVER)
+        return None if uncertain else Overlap(Meet.NEVER)
 
     def meet(self, encoder: Encoder, one: Piece, other: Piece, given: list[Any]) -> int | None:
         """A common byte of two pieces; -1 for none, None when the solver gives up."""
@@ -126,11 +132,8 @@ class KernelRanges:
         return -1 if answer == z3.unsat else None
 
 
-def _footprint() -> Callable[..., Any] | None:
-    """The kernel prover's footprints, where that part is installed."""
-    try:
-        module = importlib.import_module("gpusafe.prove.footprint")
-    except ModuleNotFoundError:
-        return None
-    found: Callable[..., Any] | None = getattr(module, "footprint", None)
-    return found
+def modes_of_footprint(mode: str, summary: KernelSummary) -> tuple[str, ...]:
+    """The modes of a footprint that make up an access (narrow atomics count as writes)."""
+    if mode == "write" and not atomics_are_wide(summary.kernel.body):
+        return ("write", "atomic")
+    return (mode,)

@@ -53,13 +53,15 @@ def _missed(path: HostPath, first: int, stream: str, wait: int, event: str, auto
     before = [i for i in records if i < wait]
     on_stream = [i for i in records if _stream(path, i) == stream]
     if not before:
-        late = any(i > first for i in on_stream)
-        return NearMiss(wait, None, "never", by_hand=not automatic) if late else None
+        late = not automatic and any(i > first for i in on_stream)
+        return NearMiss(wait, None, "never", by_hand=True) if late else None
+    if wait < first:
+        return None
     last = before[-1]
     by_hand = not automatic and path.ops[last].span != path.ops[wait].span
     if _stream(path, last) == stream and last < first:
         return NearMiss(wait, last, "early", path.guards.get(last), by_hand)
-    if wait > first and any(first < i < last for i in on_stream):
+    if any(first < i < last for i in on_stream):
         return NearMiss(wait, last, "again", path.guards.get(last), by_hand)
     return None
 

@@ -32,7 +32,6 @@ class PathCheck:
         self.at: Attribution = attribution(path)
         ranges = KernelRanges(path, summaries)
         self.judge = Judge(path, order(path, charitable=True), ranges.separate, Meetings(path))
-        self.ranges = ranges
         self.hopeless: set[tuple[int, int]] = set()
         self.harmless: set[tuple[int, int]] = set()
 
@@ -50,7 +49,7 @@ class PathCheck:
                     self.foreign(index, op)
                 case _:
                     pass
-        for index, obligation in aliased_arguments(self.path, self.found, self.ranges):
+        for index, obligation in aliased_arguments(self.path, self.found, self.summaries):
             self.at_place(index, obligation)
         for index, obligation in uninitialized_reads(self.path, self.found, self.ordering, self.summaries):
             self.at_place(index, obligation)

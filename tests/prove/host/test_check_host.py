@@ -217,6 +217,16 @@ def test_a_launch_reads_what_nothing_wrote() -> None:
     assert rules(q) == {"GS112"}
 
 
+def test_one_buffer_passed_twice_to_a_kernel_that_writes_it() -> None:
+    p = start("x")
+    p.launch("io", "shift", "x", "x")
+    found = check_host(p.program(), kernels(summary("shift", "w", "R")))[0]
+    assert [o.rule for o in found.obligations if o.verdict is Verdict.REFUTED] == ["GS105"]
+    q = start("x")
+    q.launch("io", "gain", "x", "x", blocks=1)
+    assert verdict(q) is Verdict.PROVED
+
+
 def test_halves_of_one_buffer_are_disjoint() -> None:
     p = start("x")
     p.memset("io", bytes_of("x", 0, 2048))
@@ -363,3 +373,14 @@ def test_memory_allocated_in_the_order_of_another_stream() -> None:
     q.alloc_async("io", "work")
     q.launch("io", "fill", "work")
     assert verdict(q) is Verdict.PROVED
+
+
+def test_a_wait_of_an_earlier_round_is_no_misuse_of_the_event() -> None:
+    p = start("x")
+    for late in (False, True):
+        p.launch("compute", "fill", "x", at=20)
+        p.record("done", "compute", at=21)
+        if not late:
+            p.wait("io", "done", at=22)
+        p.copy("io", read="x", blocks=True, at=23)
+    assert rules(p) == {"GS101"}

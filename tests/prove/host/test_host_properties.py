@@ -34,11 +34,18 @@ def conflict(path: HostPath) -> bool:
     )
 
 
+def waits_for_the_null_stream_or_its_partners(path: HostPath) -> bool:
+    """What else a synchronize covers there is not documented beyond doubt, and makes verdicts unknown."""
+    return any(isinstance(op, Sync) and op.target == "stream" and op.ident in ("null", "c") for op in path.ops)
+
+
 @quick
 @given(steps)
 def test_refuted_exactly_when_an_execution_overlaps_conflicting_accesses(drawn: list) -> None:
     path = build(drawn).path()
-    assert verdict(path) is (Verdict.REFUTED if conflict(path) else Verdict.PROVED)
+    expected = Verdict.REFUTED if conflict(path) else Verdict.PROVED
+    found = verdict(path)
+    assert found is expected or (found is Verdict.UNKNOWN and waits_for_the_null_stream_or_its_partners(path))
 
 
 @settings(quick, max_examples=25)
