@@ -179,10 +179,10 @@ def copy(m: Machine, stream: StreamHandle | None, source: Value, target: Value, 
             accesses.append(access)
         elif device is False and stream is not None:
             m.gap(span, f"the host side of {what} is not known")
-    if stream is None and device_sides == 1:
-        m.enqueue(on, "copy", span, _label(m, source, target, what), accesses=tuple(accesses), blocks_host=True)
-        return
-    m.enqueue(on, "copy", span, _label(m, source, target, what), accesses=tuple(accesses))
+    # a synchronous upload from pageable memory returns when it is staged, its DMA may still run
+    staged = device_sides == 1 and len(accesses) == 1 and accesses[0].mode == "write"
+    blocks = stream is None and device_sides == 1 and not staged
+    m.enqueue(on, "copy", span, _label(m, source, target, what), accesses=tuple(accesses), blocks_host=blocks)
 
 
 def _label(m: Machine, source: Value, target: Value, what: str) -> str:

@@ -28,12 +28,12 @@ def execute_units(units: Sequence[SourceUnit], kernels: Sequence[Kernel], strict
     visited: set[str] = set()
     is_root: set[str] = set()
     for function in [*first, *candidates]:
-        if function.path in visited:
+        if function.key in visited:
             continue
         explored = explore(program, function)
-        visited |= explored.visited | {function.path}
+        visited |= explored.visited | {function.key}
         if any(path.ops for path in explored.paths):
-            is_root.add(function.path)
+            is_root.add(function.key)
             paths.extend(p for p in explored.paths if p.ops)
     functions = _units(program, paths, is_root)
     return HostProgram(functions, tuple(paths), _gaps(paths))
@@ -44,7 +44,7 @@ def _units(program: Program, paths: list[HostPath], is_root: set[str]) -> tuple[
     found: list[HostFunction] = []
     for function in program.functions:
         if (function.name, function.item.span) in spans:
-            found.append(HostFunction(function.name, function.path, function.item.span, function.path in is_root))
+            found.append(HostFunction(function.name, function.path, function.item.span, function.key in is_root))
     return tuple(found)
 
 

@@ -32,7 +32,7 @@ def call_function(
     m: Machine, function: Function, args: list[Value], span: Span, path: ast.Path | None, expect: ast.Type | None
 ) -> Value:
     """Walks a function of the program; the result has what its declared type says."""
-    if sum(1 for c in m.calls if c.key == function.path) >= _RECURSION or len(m.calls) > MAX_DEPTH:
+    if sum(1 for c in m.calls if c.key == function.key) >= _RECURSION or len(m.calls) > MAX_DEPTH:
         m.gap(span, f"recursive call of `{function.name}` is not followed")
         return Unknown(f"the result of `{function.name}`", function.item.result, tuple(args))
     if function.item.is_async:
@@ -43,11 +43,11 @@ def call_function(
 def enter(m: Machine, function: Function, args: list[Value], span: Span, path: ast.Path | None) -> Value:
     """Walks the body."""
     item = function.item
-    m.visited.add(function.path)
+    m.visited.add(function.key)
     types = _bound_types(m, function, path)
     if m.calls:
         m.call.at = span
-    call = Call(item.name, item.span, function.home, item.span, types=types, owner=function.owner, key=function.path)
+    call = Call(item.name, item.span, function.home, item.span, types=types, owner=function.owner, key=function.key)
     m.calls.append(call)
     if item.body is None or item.problem is not None:
         m.calls.pop()

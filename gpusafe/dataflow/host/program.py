@@ -73,6 +73,11 @@ class Function:
         return "::".join(p for p in parts if p)
 
     @property
+    def key(self) -> str:
+        """Identifies the function within a run."""
+        return f"{self.path}@{self.home.file}:{self.item.span.line}"
+
+    @property
     def takes_self(self) -> bool:
         """Whether the first parameter is ``self``."""
         first = self.item.params[0].pat if self.item.params else None

@@ -27,7 +27,7 @@ def gpu_functions(program: Program) -> list[Function]:
     direct: set[str] = set()
     for function in program.functions:
         if function.item.body is not None and program.dialects(function.home) and _does_work(function.item, names):
-            direct.add(function.path)
+            direct.add(function.key)
     callers: dict[str, set[str]] = defaultdict(set)
     by_name: dict[str, list[Function]] = defaultdict(list)
     for function in program.functions:
@@ -35,14 +35,14 @@ def gpu_functions(program: Program) -> list[Function]:
     for function in program.functions:
         for name in called_names(function.item):
             for callee in by_name.get(name, ()):
-                callers[callee.path].add(function.path)
+                callers[callee.key].add(function.key)
     reached, frontier = set(direct), list(direct)
     while frontier:
         for caller in callers[frontier.pop()]:
             if caller not in reached:
                 reached.add(caller)
                 frontier.append(caller)
-    return [f for f in program.functions if f.path in reached and f.item.body is not None]
+    return [f for f in program.functions if f.key in reached and f.item.body is not None]
 
 
 def roots(functions: list[Function]) -> list[Function]:
