@@ -33,6 +33,12 @@ _KEPT_ATTRIBUTES = frozenset(
 )
 _DERIVES = frozenset(["Clone", "Copy", "PartialEq", "Eq", "PartialOrd", "Ord", "Default", "Hash", "Debug"])
 _CRATE_PREFIX = "#![no_std] "
+_UNROLL = re.compile(r"#\[(?:\w+::)*unroll\b[^\]]*\]")
+_FLOATS = " use gpusafe_ptx::float::GpuFloat as _;"
+_FLOAT_METHODS = frozenset(
+    """floor ceil round trunc fract abs signum sqrt exp exp2 ln log2 log10 cbrt sin cos tan asin acos atan exp_m1 ln_1p
+    sinh cosh tanh asinh acosh atanh copysign powf log hypot atan2 div_euclid rem_euclid powi mul_add sin_cos""".split()
+)
 _DYNAMIC = re.compile(r"\b(?:DynamicSharedArray|dynamic_shared_mem)\b")
 DYNAMIC_SYMBOL = "gpusafe_dynamic_shared"
 
@@ -105,7 +111,7 @@ def extract(
     shared: list[str] = []
     for path, source in sources.items():
         writer = _Writer(source, needed, kernel, local, known, names, folder)
-        text = writer.write(modules[path][1])
+        text = _UNROLL.sub(lambda m: " " * len(m[0]), writer.write(modules[path][1]))
         text, made = rewrite_shared(text, source.file.path, shared_bytes, f"gpusafe_s{len(files)}")
         shared += made
         files[names[path]] = text
@@ -151,6 +157,8 @@ class _Writer:
                     stack += [(inner, (*module, item.name)) for inner in reversed(item.items)]
             else:
                 self._item(page, item)
+        if self.needed.members & _FLOAT_METHODS:
+            page.insert(0, _FLOATS)
         return page.result()
 
     def _file_module(self, page: _Page, item: ast.Mod, path: tuple[str, ...]) -> None:
@@ -167,6 +175,8 @@ class _Writer:
         self._attributes(page, item)
         page.copy(start, brace + 1)
         page.copy(end - 1, end)
+        if self.needed.members & _FLOAT_METHODS:
+            page.insert(brace + 1, _FLOATS)
 
     def _item(self, page: _Page, item: ast.Item) -> None:
         start, end = self.source.start(item), self.source.end(item)
@@ -179,6 +189,7 @@ class _Writer:
                 self._attributes(page, item)
                 page.copy(start, end)
                 self._entry(page, item, start)
+                self._launch_context(page, item)
             case _ if id(item) in self.needed.kept:
                 self._attributes(page, item)
                 page.copy(start, end)
@@ -193,6 +204,14 @@ class _Writer:
         page.write(start, keyword.start, f'#[unsafe(no_mangle)] pub {unsafe}extern "ptx-kernel" ') if (
             keyword.start > start
         ) else page.insert(start, f'#[unsafe(no_mangle)] pub {unsafe}extern "ptx-kernel" ')
+
+    def _launch_context(self, page: _Page, item: ast.Fn) -> None:
+        """``#[kernel(launch_context = lc)]`` binds ``lc`` in the body."""
+        kernel = item.attribute("kernel")
+        named = re.search(r"launch_context\s*=\s*(\w+)", kernel.text) if kernel is not None else None
+        if named and item.body is not None:
+            context = f" let {named[1]} = &cuda_device::thread::LaunchContext;"
+            page.insert(self.source.start(item.body) + 1, context)
 
     def _impl(self, page: _Page, item: ast.Impl) -> None:
         start, end = self.source.start(item), self.source.end(item)

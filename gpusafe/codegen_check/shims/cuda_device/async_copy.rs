@@ -54,6 +54,16 @@ pub unsafe fn cp_async_mbarrier_arrive(bar: *mut Barrier) {
 }
 
 #[inline(always)]
+pub unsafe fn cp_async_mbarrier_arrive_shared(bar: *mut Barrier) {
+    cp_async_mbarrier_arrive(bar)
+}
+
+#[inline(always)]
+pub unsafe fn cp_async_mbarrier_arrive_noinc_shared(bar: *mut Barrier) {
+    cp_async_mbarrier_arrive_noinc(bar)
+}
+
+#[inline(always)]
 pub unsafe fn cp_async_mbarrier_arrive_noinc(bar: *mut Barrier) {
     asm!("cp.async.mbarrier.arrive.noinc.shared.b64 [{a}];", a = in(reg32) shared_address(bar), options(nostack));
 }

@@ -10,6 +10,16 @@ pub fn globaltimer() -> u64 {
     gpusafe_ptx::special::globaltimer()
 }
 
+#[inline(always)]
+pub fn trap() -> ! {
+    unsafe { core::arch::nvptx::trap() }
+}
+
+#[inline(always)]
+pub fn breakpoint() {
+    unsafe { core::arch::asm!("brkpt;", options(nomem, nostack)) }
+}
+
 /// Printing has no place in a confirmation.
 #[macro_export]
 macro_rules! gpu_printf {

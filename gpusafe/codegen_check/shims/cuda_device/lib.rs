@@ -21,10 +21,15 @@ pub mod vector;
 pub mod view;
 pub mod warp;
 
-pub use barrier::{Barrier, BarrierToken};
+pub use barrier::{
+    Barrier, BarrierToken, GeneralBarrier, Invalidated, ManagedBarrier, MmaBarrier, MmaBarrierHandle, Ready, TmaBarrier,
+    TmaBarrier0, TmaBarrier1, TmaBarrierHandle, Uninit,
+};
 pub use constant::ConstantMemory;
 pub use disjoint::{DisjointSlice, SpaceLayout};
 pub use fence::*;
 pub use gpusafe_ptx::float::GpuFloat;
 pub use shared::{DynamicSharedArray, SharedArray};
 pub use thread::*;
+pub use uniform::Uniform;
+pub use view::*;
