@@ -13,12 +13,13 @@ _TABLES = ("dependencies", "dev-dependencies", "build-dependencies")
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """One dependency: ``alias`` is the name in code, ``package`` the package's name (with hyphens)."""
+    """One dependency: ``alias`` is the name in code, ``package`` the package's name (with hyphens), ``kind`` the table."""
 
     alias: str
     package: str
     version: str
     path: Path | None
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +89,13 @@ def dependencies(manifest: Manifest, workspace: Manifest | None) -> Iterator[Dep
                 folder = manifest.folder
                 if isinstance(given, dict) and given.get("workspace") is True and workspace is not None:
                     given, folder = inherited.get(alias, {}), workspace.folder
-                yield _dependency(alias, given, folder)
+                yield _dependency(alias, given, folder, kind)
 
 
-def _dependency(alias: str, given: object, folder: Path) -> Dependency:
+def _dependency(alias: str, given: object, folder: Path, kind: str) -> Dependency:
     if not isinstance(given, dict):
-        return Dependency(alias.replace("-", "_"), alias, text(given) or "*", None)
+        return Dependency(alias.replace("-", "_"), alias, text(given) or "*", None, kind)
     path = text(given.get("path"))
     package = text(given.get("package")) or alias
     version = text(given.get("version")) or "*"
-    return Dependency(alias.replace("-", "_"), package, version, folder / path if path else None)
+    return Dependency(alias.replace("-", "_"), package, version, folder / path if path else None, kind)

@@ -147,7 +147,13 @@ class _Loader:
 
     def _load_packages(self, owner: dict[Path, Path | None]) -> None:
         with_gpu = {folder for file, folder in owner.items() if folder is not None and self.store.has_gpu(file)}
-        needed = relevant(self.packages, with_gpu)
+        files: dict[Path, list[Path]] = {}
+        for file, at in owner.items():
+            if at is not None:
+                files.setdefault(at, []).append(file)
+        needed = relevant(
+            self.packages, with_gpu, lambda folder: any(map(self.store.hints_at_gpu, files.get(folder, ())))
+        )
         reached: set[str] = set()
         for folder, package in self.packages.items():
             crates = crates_of(package, self.packages, self.store)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gpusafe.parse.rust import ast
 from gpusafe.parse.rust.build import parse_file
-from gpusafe.parse.workspace_gpu_text import mentions_gpu
+from gpusafe.parse.workspace_gpu_text import hints_at_gpu, mentions_gpu
 
 MAX_BYTES = 8 * 1024 * 1024
 """Larger files are skipped."""
@@ -121,6 +121,11 @@ class SourceStore:
             text = self.read(path)
             self._gpu[key] = text is not None and mentions_gpu(text)
         return self._gpu[key]
+
+    def hints_at_gpu(self, path: Path) -> bool:
+        """Whether the file may handle GPU things through another crate of the workspace."""
+        text = self.read(path)
+        return text is not None and hints_at_gpu(text)
 
     def syntax(self, path: Path) -> ast.SourceFile | None:
         """The parsed file; None when it is skipped."""

@@ -33,7 +33,7 @@ _STEMS = (
     *("arch::nvptx", "nvptx::", "launch_builder", "launch!", "launch_async!"),
     *("cudaLaunch", "cuLaunch", "cudaMemcpy", "cuMemcpy", "cudaStream", "cuStream", "cudaMalloc", "cuMemAlloc"),
     *("CudaStream", "CudaSlice", "CudaDevice", "CudaContext", "CudaFunction", "CudaModule", "CudaView", "CudaEvent"),
-    *("CudaGraph", "DeviceBuffer", "DeviceBox", "DevicePtr"),
+    "CudaGraph",
 )
 _ATTRIBUTE = re.compile(r"#\s*\[[^\]]*\b(?:kernel|cuda_module|cube|tile_module)\b")
 _NVPTX_USE = re.compile(r"use\b[^;]*\bnvptx\b")
@@ -45,6 +45,7 @@ _NOISE = re.compile(
     r"|b?'(?:\\.|[^'\\\n])'",
     re.DOTALL,
 )
+_HINT = re.compile(r"[cC]uda|CUDA|[gG]pu|GPU|launch|\bstreams?\b|Stream\b|Device(?:Buffer|Slice|Vec|Ptr|Memory)")
 _STRINGS = ('"ptx-kernel"', '"gpu-kernel"', "__global__")
 
 
@@ -56,6 +57,11 @@ def mentions_gpu(text: str) -> bool:
     if in_strings and any(_matters(match[0]) for match in _NOISE.finditer(text)):
         return True
     return _code_mentions(_NOISE.sub(" ", text))
+
+
+def hints_at_gpu(text: str) -> bool:
+    """Whether code that only calls a GPU crate of the same workspace may handle device memory or streams itself."""
+    return _HINT.search(text) is not None and _HINT.search(_NOISE.sub(" ", text)) is not None
 
 
 def _code_mentions(text: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -181,21 +182,27 @@ def loose_crate(file: Path, package: Package | None, all_packages: dict[Path, Pa
     )
 
 
-def relevant(packages: dict[Path, Package], with_gpu: set[Path]) -> set[Path]:
-    """The folders of packages that have GPU code themselves or depend on one that has."""
+def relevant(packages: dict[Path, Package], with_gpu: set[Path], hints: Callable[[Path], bool]) -> set[Path]:
+    """The folders of packages that have GPU code, or that depend on one that has and hint at it in their own text.
+
+    Dependencies of tests and build scripts do not count.
+    """
     users: dict[Path, list[Path]] = {}
     names = {package.manifest.name: folder for folder, package in packages.items()}
     for folder, package in packages.items():
         paths = package.path_dependencies()
         for wanted in package.dependencies:
             used = paths.get(wanted.alias) or names.get(wanted.package)
-            if used is not None:
+            if used is not None and wanted.kind == "dependencies" and not package.is_proc_macro:
                 users.setdefault(used, []).append(folder)
-    found: set[Path] = set()
-    stack = [folder for folder in with_gpu if folder in packages and not packages[folder].is_proc_macro]
+    found = {folder for folder in with_gpu if folder in packages and not packages[folder].is_proc_macro}
+    stack = list(found)
+    seen = set(found)
     while stack:
-        folder = stack.pop()
-        if folder not in found:
-            found.add(folder)
-            stack.extend(user for user in users.get(folder, ()) if not packages[user].is_proc_macro)
+        for user in users.get(stack.pop(), ()):
+            if user not in seen:
+                seen.add(user)
+                if hints(user):
+                    found.add(user)
+                    stack.append(user)
     return found

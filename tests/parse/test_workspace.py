@@ -146,16 +146,18 @@ def test_a_package_without_gpu_code_is_parsed_only_when_asked(tmp_path: Path) ->
     assert set(crate(workspace, "common").modules) == {(), ("sizes",)}
 
 
-def test_a_package_that_uses_one_with_gpu_code_counts_as_gpu_code(tmp_path: Path) -> None:
+def test_a_package_that_handles_streams_of_another_counts_as_gpu_code(tmp_path: Path) -> None:
     files = {
         "app/Cargo.toml": '[package]\nname = "app"\n[dependencies]\nwrap = { path = "../wrap" }',
-        "app/src/main.rs": "fn main() { wrap::go() }",
+        "app/src/main.rs": "fn main() { let stream = wrap::go(); }",
         "wrap/Cargo.toml": '[package]\nname = "wrap"',
         "wrap/src/lib.rs": GPU + "pub fn go() {}",
     }
     workspace = loaded(tmp_path, files)
     assert {c.name for c in workspace.crates} == {"app", "wrap"}
     assert crate(workspace, "app").locals == {"wrap": crate(workspace, "wrap").key}
+    write(tmp_path, {"app/src/main.rs": "fn main() { wrap::go() /* stream */ }"})
+    assert {c.name for c in load([tmp_path]).crates} == {"wrap"}
 
 
 def test_a_procedural_macro_holds_no_gpu_code_of_its_own(tmp_path: Path) -> None:
