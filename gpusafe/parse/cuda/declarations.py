@@ -110,6 +110,12 @@ def _local(x: Context, variable: s.Variable, kind: t.CType, value: Value | None)
         return FixedPlace(value.type, value)
     if not assigned and _is_known(value):
         return FixedPlace(value.type, value)
+    if not assigned and isinstance(value, Term) and isinstance(kind, t.Scalar) and kind.type.kind == "int":
+        pointer = terms.pointer_at(value.expr)
+        if not isinstance(pointer, PtrUnknown):  # a shared address as a number stays recognisable as the pointer
+            held = x.hold(variable.span, variable.name, pointer)
+            number = terms.cast(held, kind.type)
+            return FixedPlace(value.type, Term(value.type, number))
     place = declare_result(x, kind, variable.name)
     write(x, place, value, variable.span)
     if not assigned:

@@ -9,7 +9,7 @@ from gpusafe.ir.expr import U32, U64, Const, Special
 from gpusafe.parse.cuda import calls, classes, terms
 from gpusafe.parse.cuda import syntax as s
 from gpusafe.parse.cuda import types as t
-from gpusafe.parse.cuda.asm import inline_assembly
+from gpusafe.parse.cuda.ptx.statement import inline_assembly
 from gpusafe.parse.cuda.context import Context, Pack, Unsupported
 from gpusafe.parse.cuda.convert import convert, expression, zero
 from gpusafe.parse.cuda.names import look_up

@@ -162,7 +162,10 @@ def _bound(x: Context, param: _Parameter, node: s.Parameter, assigned: frozenset
     value = param.value
     if node.name not in assigned or not isinstance(value, (Term, Aggregate)):
         return FixedPlace(value.type, value)
-    place = declare_result(x, value.type, node.name)
+    try:
+        place = declare_result(x, value.type, node.name)
+    except Unsupported:
+        return FixedPlace(value.type, value)
     write(x, place, value, node.span)
     return place
 

@@ -15,6 +15,12 @@ def render(expr: s.Expr, depth: int = 0) -> str:
     return line if len(line) <= _LONGEST else line[: _LONGEST - 3] + "..."
 
 
+def _part(expr: s.Expr, depth: int) -> str:
+    """An operand, in parentheses when it is an operation itself."""
+    inner = render(expr, depth)
+    return f"({inner})" if isinstance(expr, (s.Binary, s.Conditional, s.Assign)) else inner
+
+
 def _list(items: tuple[s.Expr, ...], depth: int) -> str:
     return ", ".join(render(i, depth) for i in items)
 
@@ -37,7 +43,7 @@ def _text(expr: s.Expr, depth: int) -> str:
             inner = render(operand, depth)
             return inner + op if postfix else op + inner
         case s.Binary(op=op, left=left, right=right) | s.Assign(op=op, target=left, value=right):
-            return f"{render(left, depth)} {op} {render(right, depth)}"
+            return f"{_part(left, depth)} {op} {_part(right, depth)}"
         case s.Conditional(cond=cond, yes=yes, no=no):
             return f"{render(cond, depth)} ? {render(yes, depth)} : {render(no, depth)}"
         case s.Call(func=func, args=args):

@@ -46,8 +46,8 @@ def assigned_names(body: s.Node, takes_references: Callable[[str], bool]) -> fro
                 out.add(name)  # a method may change its object
             case s.Variable(type=s.TypeReference(), init=s.Name(name=name)):
                 out.add(name)
-            case s.AsmOperand(value=value):
-                out.add(_root(value))
+            case s.Asm(outputs=outputs):
+                out.update(_root(o.value) for o in outputs)
             case s.RangeFor(over=s.Name(name=name)):
                 out.add(name)
             case _:
