@@ -6,29 +6,30 @@ import sys
 from pathlib import Path
 
 from gpusafe.dataflow.host.execute import execute_units
-from gpusafe.dataflow.host.printing import text_of
-from gpusafe.dataflow.host.program import SourceUnit
-from gpusafe.parse.rust.build import parse_file
+from gpusafe.dataflow.host.loading import units_of
+from gpusafe.dataflow.host.printing import statistics_of, text_of
+from gpusafe.ir.kernel import Kernel
+from gpusafe.parse.cuda import lower_sources
+from gpusafe.parse.workspace import load
+from gpusafe.parse.workspace_model import Workspace
 
 
 def main(arguments: list[str]) -> int:
-    """Prints to standard output; always 0."""
-    strict = "--strict" in arguments
-    names = [a for a in arguments if not a.startswith("--")]
-    units: list[SourceUnit] = []
-    kernels: list[object] = []
-    for name in names:
-        path = Path(name)
-        for file in sorted(path.rglob("*.rs")) if path.is_dir() else [path]:
-            units.append(SourceUnit(parse_file(str(file), file.read_text("utf-8", "replace"))))
-    del kernels
-    program = execute_units(units, _kernels(names), strict)
-    print(text_of(program))
+    """Prints to standard output; ``--strict`` lets internal errors out, ``--gaps`` prints only the reasons of gaps."""
+    names = [Path(a) for a in arguments if not a.startswith("--")]
+    workspace = load(names)
+    program = execute_units(units_of(workspace), _kernels(workspace), "--strict" in arguments)
+    print(statistics_of(program) if "--gaps" in arguments else text_of(program))
     return 0
 
 
-def _kernels(names: list[str]) -> tuple:  # type: ignore[type-arg]
-    return ()
+def _kernels(workspace: Workspace) -> tuple[Kernel, ...]:
+    found = [kernel for _, module in lower_sources(workspace) for kernel in module.kernels]
+    try:
+        from gpusafe.parse.rust.device import lower_kernels
+    except ImportError:
+        return tuple(found)
+    return (*found, *lower_kernels(workspace).kernels)
 
 
 if __name__ == "__main__":

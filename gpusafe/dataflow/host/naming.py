@@ -30,6 +30,9 @@ def christen(m: Machine, value: Value, name: str, depth: int = 0) -> None:
         case StructVal(variant=None, fields=fields):
             for field, cell in fields.items():
                 christen(m, cell.value, f"{name}.{field}", depth + 1)
+        case SeqVal(memory=str() as memory):
+            if not m.memory[memory].memory.name:
+                m.amend_memory(memory, name=name)
         case SeqVal(items=list() as items) if len(items) <= 64:
             for index, cell in enumerate(items):
                 christen(m, cell.value, f"{name}[{index}]", depth + 1)

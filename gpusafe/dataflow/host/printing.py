@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from gpusafe.dataflow.host.terms import in_words
 from gpusafe.ir.expr import Expr
 from gpusafe.ir.host import (
@@ -38,6 +40,15 @@ def text_of(program: HostProgram) -> str:
             guard = f"  <{path.guards[index]}>" if index in path.guards else ""
             lines.append(f"{op.span.line:4} {thread}{operation(path, op)}{guard}")
     return "\n".join(lines)
+
+
+def statistics_of(program: HostProgram) -> str:
+    """How often each reason for a gap occurs, over roots."""
+    counts: Counter[str] = Counter()
+    for reasons in program.gaps.values():
+        counts.update(reasons)
+    head = f"{len(program.functions)} functions, {len(program.paths)} paths, {len(program.gaps)} roots with gaps"
+    return "\n".join([head, *(f"{n:5} {reason}" for reason, n in counts.most_common())])
 
 
 def operation(path: HostPath, op: HostOp) -> str:

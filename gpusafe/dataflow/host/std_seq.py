@@ -9,6 +9,7 @@ from gpusafe.dataflow.host.handles import MemSlice
 from gpusafe.dataflow.host.indexing import at, sample, sub_range
 from gpusafe.dataflow.host.iterators import borrowed, drain, to_iter
 from gpusafe.dataflow.host.machine import Machine
+from gpusafe.dataflow.host.naming import christen
 from gpusafe.dataflow.host.results import Found
 from gpusafe.dataflow.host.values import (
     MOVED,
@@ -87,6 +88,8 @@ def call(
             return Found(to_iter(m, _emptied(value), expr.span))
         case "contains" | "starts_with" | "ends_with" | "binary_search":
             return Found(Unknown(f"the result of `{name}`"))
+    if isinstance(value, SeqVal) and name.startswith("push") and args and value.items is not None:
+        christen(m, args[-1], f"{target.name}[{len(value.items)}]" if target.name else "")
     return _grow(m, value, name, args, expr) if isinstance(value, SeqVal) else None
 
 
