@@ -13,7 +13,7 @@ _TABLES = ("dependencies", "dev-dependencies", "build-dependencies")
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """One dependency: ``alias`` is the name in code, ``package`` the package's name (with hyphens), ``kind`` the table."""
+    """One dependency: ``alias`` is its name in code, ``package`` the package (with hyphens), ``kind`` the table."""
 
     alias: str
     package: str

@@ -47,6 +47,7 @@ class Reader:
         self._pat = pat
         self._block = block
         self._ascii = self.data.isascii()
+        self._plain = self._ascii and origin == (0, 0)
         self._line_starts = [0, *(match.end() for match in re.finditer(rb"\n", self.data))]
         self._columns: dict[int, array[int] | None] = {}
 
@@ -62,7 +63,11 @@ class Reader:
 
     def span(self, node: TsNode) -> Span:
         """The place of a node."""
-        return self._span(*node.start_point, *node.end_point)
+        row, col = node.start_point
+        end_row, end_col = node.end_point
+        if self._plain:
+            return Span(self.path, row + 1, col + 1, end_row + 1, end_col + 1)
+        return self._span(row, col, end_row, end_col)
 
     def _span(self, row: int, col: int, end_row: int, end_col: int) -> Span:
         """The span of byte columns within this text."""

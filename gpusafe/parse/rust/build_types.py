@@ -112,9 +112,14 @@ def build_bounds(r: Reader, node: TsNode | None) -> tuple[ast.Type, ...]:
     return tuple(r.type(child) for child in named(node) if child.type != "lifetime")
 
 
+def _name(r: Reader, node: TsNode) -> ast.Type:
+    span, text = r.span(node), r.text(node)
+    if text == "_":
+        return ast.TypeOther(span, text)
+    return ast.TypePath(span, ast.Path(span, (text.removeprefix("r#"),)))
+
+
 def _path(r: Reader, node: TsNode) -> ast.Type:
-    if node.type == "type_identifier" and (text := r.text(node)) == "_":
-        return ast.TypeOther(r.span(node), text)
     return ast.TypePath(r.span(node), build_path(r, node))
 
 
@@ -202,12 +207,12 @@ def _higher_ranked(r: Reader, node: TsNode) -> ast.Type:
 
 
 _TYPES: dict[str, Callable[[Reader, TsNode], ast.Type]] = {
-    "type_identifier": _path,
-    "identifier": _path,
-    "primitive_type": _path,
-    "self": _path,
-    "crate": _path,
-    "super": _path,
+    "type_identifier": _name,
+    "identifier": _name,
+    "primitive_type": _name,
+    "self": _name,
+    "crate": _name,
+    "super": _name,
     "scoped_type_identifier": _path,
     "scoped_identifier": _path,
     "generic_type": _path,
