@@ -65,7 +65,13 @@ def compile_ptx(rustc: Rustc, sysroot: Path, job: Job, folder: Path) -> Compiled
     for folder_of_externs in dict.fromkeys(rlib.parent for _, rlib in job.externs):
         argv += ["-L", f"dependency={folder_of_externs}"]
     argv += [*_without_plain_opt(job.flags), str(job.root)]
-    outcome = run(argv, folder, {"RUSTC_BOOTSTRAP": "1"}, LIMITS)
+    # a folder of its own: rustc names files below the current one by relative paths
+    current = folder / "current"
+    try:
+        current.mkdir(exist_ok=True)
+    except OSError as error:
+        return Compiled(None, "tool", (Complaint(f"no folder to compile in: {error.strerror}"),))
+    outcome = run(argv, current, {"RUSTC_BOOTSTRAP": "1"}, LIMITS)
     if outcome.ok:
         try:
             return Compiled(out.read_text(errors="replace"))

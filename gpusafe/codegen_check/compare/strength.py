@@ -20,7 +20,7 @@ _ORDERS = {
     "relaxed": Order.RELAXED, "acquire": Order.ACQUIRE, "release": Order.RELEASE, "acq_rel": Order.ACQ_REL,
     "sc": Order.SEQ_CST, "volatile": Order.RELAXED,
 }  # fmt: skip
-_ACCESSES = frozenset({"ld", "st", "atom", "red"})
+_ORDERED = frozenset({"ld", "st", "atom", "red", "bar", "barrier", "mbarrier", "cp", "call"})
 RELEASES = frozenset({Order.RELEASE, Order.ACQ_REL, Order.SEQ_CST})
 ACQUIRES = frozenset({Order.ACQUIRE, Order.ACQ_REL, Order.SEQ_CST})
 
@@ -76,31 +76,39 @@ def _stores_only(instr: Instr) -> bool:
 
 
 def _fence_beside(matching: Matching, flow: Flow, index: int, group: Group, order: Order, step: int) -> bool:
-    """Whether a fence stands before (-1) or after (1) with no access of other operations between.
+    """Whether on every way before (-1) or after (1) an access a fence comes before anything else that it must order.
 
-    Follows edges while there is one way only, and loops of the operation itself (compare-exchange loops).
+    Instructions of the same origin do not count: the loop of an emulated operation is one operation.
     """
     instrs = matching.function.instrs
-    scope = scope_of(instrs[index])
-    block = flow.block_of(index)
-    at, seen = index + step, {block}
-    for _ in range(4 * len(instrs)):
+    scope, chain = scope_of(instrs[index]), instrs[index].chain
+    home = flow.block_of(index)
+    stack, seen = [(home, index + step)], {home}
+    while stack:
+        block, at = stack.pop()
         start, end = flow.blocks[block]
-        if not start <= at < end:
-            ways = flow.predecessors[block] if step < 0 else flow.successors[block]
-            ways = tuple(b for b in ways if b not in seen)
-            if len(ways) != 1:
-                return False
-            block = ways[0]
-            seen.add(block)
-            start, end = flow.blocks[block]
-            at = end - 1 if step < 0 else start
-            continue
-        other = instrs[at]
-        if INSTRUCTIONS["fence"](other):
-            return fence_keeps(other, order, scope)
-        ours = at in group.instrs or other.chain == instrs[index].chain  # also the loop of an emulated operation
-        if other.opcode[0] in _ACCESSES and not other.has("param") and not ours:
+        found = None
+        while start <= at < end and found is None:
+            other = instrs[at]
+            if INSTRUCTIONS["fence"](other):
+                found = fence_keeps(other, order, scope)
+            elif _must_be_ordered(other) and at not in group.instrs and other.chain != chain:
+                found = False
+            at += step
+        if found is False:
             return False
-        at += step
-    return False
+        if found is None:
+            ways = flow.predecessors[block] if step < 0 else flow.successors[block]
+            if not ways or (step < 0 and block == 0):
+                return False
+            for way in ways:
+                if way not in seen:
+                    seen.add(way)
+                    first, last = flow.blocks[way]
+                    stack.append((way, last - 1 if step < 0 else first))
+    return True
+
+
+def _must_be_ordered(instr: Instr) -> bool:
+    """An access, or a barrier (behind which other threads' accesses may stand)."""
+    return instr.opcode[0] in _ORDERED and not instr.has("param")
