@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from gpusafe.dataflow.async_copies import Copy
 from gpusafe.dataflow.phases import Phases
 from gpusafe.dataflow.terms import Term, Terms
 from gpusafe.ir.expr import Type
@@ -98,6 +99,14 @@ class AtomicResult:
     type: Type
 
 
+@dataclass(frozen=True, slots=True)
+class OwnUse:
+    """A thread's own access while its asynchronous copy to the same region may still be under way."""
+
+    access: Access
+    copy: Copy
+
+
 @dataclass(slots=True)
 class Trace:
     """All that one thread may do, in program order."""
@@ -109,7 +118,7 @@ class Trace:
     sides: list[SideCondition] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
     atomics: list[AtomicResult] = field(default_factory=list)
-    limits: list[str] = field(default_factory=list)
+    own_uses: list[OwnUse] = field(default_factory=list)
 
 
 def conditions(trace: Trace, context: Context, all_facts: bool = False) -> list[Term]:

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from gpusafe.dataflow import loops
 from gpusafe.dataflow import phases as ph
-from gpusafe.dataflow.accesses import Access, AtomicResult, BarrierPoint, Context, Fact, Gap, Trace
+from gpusafe.dataflow.accesses import Access, AtomicResult, BarrierPoint, Context, Fact, Gap, OwnUse, Trace
+from gpusafe.dataflow.async_copies import Copy
 from gpusafe.dataflow.phases import Phase, PhasePoint
 from gpusafe.dataflow.state import Exits, State, merge
 from gpusafe.dataflow.terms import Term, Terms
@@ -149,7 +150,7 @@ class Executor:
             case ir.AsyncCopy():
                 self._async_copy(stmt, state)
             case ir.AsyncControl():
-                self._gap("an asynchronous copy", stmt.span)
+                self._async_control(stmt, state)
             case _:
                 self._gap(f"a statement of kind {type(stmt).__name__}", stmt.span)
 
@@ -214,6 +215,8 @@ class Executor:
         )  # fmt: skip
         if self.regions[target.region].space is not Space.LOCAL:
             self.trace.accesses.append(access)
+        if not pending:
+            self.trace.own_uses += [OwnUse(access, c) for c in state.pending.copies if c.region == access.region]
         return access
 
     def _load(self, stmt: ir.Load, state: State) -> None:
@@ -287,7 +290,34 @@ class Executor:
         state.env[stmt.var] = self.unknown(stmt.var, stmt.type, f"is the result of the warp operation `{stmt.op}`", shared)  # fmt: skip
 
     def _async_copy(self, stmt: ir.AsyncCopy, state: State) -> None:
-        self._gap("an asynchronous copy", stmt.span)
+        size = self.values.evaluate(stmt.size, state.env).const if stmt.size is not None else None
+        if stmt.kind != "cp.async" or size is None:
+            self._gap("an asynchronous bulk copy", stmt.span)
+            return
+        for target in self.targets(stmt.src, state, stmt.span):
+            self.record(target, size, "read", state, stmt.span, False)
+        for target in self.targets(stmt.dst, state, stmt.span):
+            access = self.record(target, size, "write", state, stmt.span, True, pending=True)
+            copy = Copy(access.region, access.offset, size, access.context.guard, stmt.span)
+            state.pending = state.pending.issue(copy)
+
+    def _async_control(self, stmt: ir.AsyncControl, state: State) -> None:
+        if stmt.kind != "cp.async" or stmt.action not in ("commit", "wait", "wait_all"):
+            self._gap("an asynchronous bulk copy", stmt.span)
+        elif stmt.action == "commit":
+            state.pending = state.pending.commit()
+        elif stmt.action == "wait":
+            state.pending = state.pending.wait(stmt.pending)
+        else:
+            state.pending = state.pending.wait_all()
+
+    def _still_copying(self, state: State, span: Span) -> None:
+        """Copies under way count as writes in the interval that begins here, too."""
+        for copy in state.pending.copies:
+            target = Target(self.terms.true, copy.region, copy.offset)
+            extra = tuple(g for g in copy.guard if g not in state.guard)
+            here = State(state.env, (*state.guard, *extra), state.phases)
+            self.record(target, copy.size, "write", here, copy.span, True, pending=True)
 
     def _barrier(self, stmt: ir.Barrier, state: State) -> State:
         named = stmt.ident is not None and self.values.evaluate(stmt.ident, state.env).const != 0
@@ -301,6 +331,7 @@ class Executor:
         if orders:
             scope = {Scope.WARP: "warp", Scope.DEVICE: "grid", Scope.SYSTEM: "grid"}.get(stmt.scope, "block")
             state.phases = state.phases.after(self.terms, PhasePoint(name, self.loops), scope)
+            self._still_copying(state, stmt.span)
         if stmt.var is not None:
             state.env[stmt.var] = self.unknown(stmt.var, ir_type(stmt), "is the result of a block-wide vote", "block")
         return state

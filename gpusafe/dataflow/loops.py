@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from gpusafe.dataflow import async_copies
 from gpusafe.dataflow import phases as ph
-from gpusafe.dataflow.accesses import SideCondition
+from gpusafe.dataflow.accesses import Gap, SideCondition
+from gpusafe.dataflow.async_copies import Pending
 from gpusafe.dataflow.induction import Closed, close
 from gpusafe.dataflow.phases import PhasePoint, Phases
 from gpusafe.dataflow.state import Exits, State, assigned, merge
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 UNROLL_SYNC = 40  # iterations of a loop with barriers, or with variables that have no closed form
 UNROLL_PLAIN = 4
 UNROLL_STATEMENTS = 1500
+PASSES_LIMIT = 6
 UNIFORM_LEAVES = frozenset({"const", "param", "length", "sym", "iter"})
 
 
@@ -37,6 +40,7 @@ class _Mark:
     sides: int
     gaps: int
     atomics: int
+    own_uses: int
     counter: int
     pending: dict[str, tuple[int, int]]
     path: tuple[int, ...]
@@ -48,15 +52,15 @@ def _mark(ex: Executor) -> _Mark:
     t = ex.trace
     pending = {label: (len(e.leave), len(e.again)) for label, e in ex.exits.items()}
     return _Mark(
-        len(t.accesses), len(t.barriers), len(t.facts), len(t.sides), len(t.gaps), len(t.atomics), ex.counter, pending,
-        ex.path, ex.loops, ex.depth,
+        len(t.accesses), len(t.barriers), len(t.facts), len(t.sides), len(t.gaps), len(t.atomics), len(t.own_uses),
+        ex.counter, pending, ex.path, ex.loops, ex.depth,
     )  # fmt: skip
 
 
 def _forget(ex: Executor, mark: _Mark) -> None:
     t = ex.trace
     del t.accesses[mark.accesses :], t.barriers[mark.barriers :], t.facts[mark.facts :], t.sides[mark.sides :]
-    del t.gaps[mark.gaps :], t.atomics[mark.atomics :]
+    del t.gaps[mark.gaps :], t.atomics[mark.atomics :], t.own_uses[mark.own_uses :]
     ex.counter, ex.path, ex.loops, ex.depth = mark.counter, mark.path, mark.loops, mark.depth
     for label in list(ex.exits):
         if label not in mark.pending:
@@ -71,7 +75,7 @@ def has_sync(body: tuple[ir.Stmt, ...]) -> bool:
     stack: list[ir.Stmt] = list(body)
     while stack:
         match stack.pop():
-            case ir.Barrier() | ir.MBarrier() | ir.AsyncControl():
+            case ir.Barrier() | ir.MBarrier() | ir.AsyncControl() | ir.AsyncCopy():
                 return True
             case ir.If(then=a, orelse=b):
                 stack.extend((*a, *b))
@@ -114,7 +118,7 @@ def _iterate(ex: Executor, loop: ir.Loop, state: State) -> tuple[State | None, l
 def _unroll(ex: Executor, loop: ir.Loop, state: State, limit: int) -> tuple[bool, State | None]:
     """Runs the loop iteration by iteration while its exit is decided by constants."""
     path, steps = ex.path, ex.steps
-    current: State | None = State(dict(state.env), state.guard, state.phases)
+    current: State | None = State(dict(state.env), state.guard, state.phases, state.pending)
     leaving: list[State] = []
     for i in range(limit + 1):
         assert current is not None
@@ -137,46 +141,87 @@ def _summarise(ex: Executor, loop: ir.Loop, state: State) -> tuple[bool, State |
     terms = ex.terms
     name = f"{loop.label}#{ex.number()}"
     k = terms.make("iter", I64, ex.loops, name)
-    entry = State(dict(state.env), state.guard, state.phases)
+    entry = State(dict(state.env), state.guard, state.phases, state.pending)
     if any(isinstance(s, ir.Store) for s in _flat(loop.body)):
         entry.env = {v: t for v, t in entry.env.items() if "@" not in v}
     carried = sorted(v for v in assigned(loop.body) if v in entry.env)
     heads = {v: terms.make("head", entry.env[v].type, (), (name, v)) for v in carried}
-    sync = has_sync(loop.body)
-    trial = State({**entry.env, **heads}, entry.guard, _placeholder(terms, name) if sync else entry.phases)
+    trial = _Head(_placeholder(terms, name) if has_sync(loop.body) else entry.phases, entry.guard, entry.pending)
     mark = _mark(ex)
-    outer = ex.loops
-    ex.loops = (*outer, k)
-    end, _ = _iterate(ex, loop, trial)
+    end, _ = _pass(ex, loop, k, {**entry.env, **heads}, trial)
     _forget(ex, mark)
     if end is None:
         return True, _once(ex, loop, entry)
-    unknown = _unknowns(terms, name, (*outer, k), heads, end)
+    unknown = _unknowns(terms, name, (*ex.loops, k), heads, end)
     banned = frozenset(v for label, v in ex.banned if label == name)
     ends = {v: end.env.get(v, heads[v]) for v in carried}
     closed = close(terms, heads, ends, {v: entry.env[v] for v in carried}, k, unknown, banned)
     body = {**entry.env, **{v: c.value for v, c in closed.items()}}
-    phases, head_guard = entry.phases, entry.guard
-    passes = 2 if sync or not _checks_first(loop) else 1
-    goes_on = terms.true
-    for last in range(passes):
-        ex.loops = (*outer, k)
-        now = phases if last or not sync else _placeholder(terms, name)
-        final, left = _iterate(ex, loop, State(dict(body), head_guard, now))
-        ex.loops = outer
-        if final is not None and not last:
-            goes_on = terms.conj(final.guard[len(entry.guard) :])
-        if last == passes - 1 or final is None:
-            break
-        _forget(ex, mark)
-        if sync:
-            phases = _head_phases(terms, name, k, entry.phases, final.phases)
-        if not _checks_first(loop):
-            head_guard = (*entry.guard, _from_second(terms, k, goes_on))
-            head_guard = tuple(g for g in head_guard if g is not terms.true)
-    _side_conditions(ex, name, closed, k, final, outer)
+    goes_on, final, left = _passes(ex, loop, (k, name), entry, body, trial)
+    _side_conditions(ex, name, closed, k, final)
     exact = all(c.exact or entry.env[v].type.kind not in ("int", "ptr") for v, c in closed.items())
     return exact, _after(ex, loop, entry, (k, name, goes_on), left)
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """What holds at the head of a generic iteration, beside the variables."""
+
+    phases: Phases
+    guard: tuple[Term, ...]
+    pending: Pending
+
+
+def _pass(
+    ex: Executor, loop: ir.Loop, k: Term, body: dict[str, Term], head: _Head
+) -> tuple[State | None, list[State]]:
+    """Runs the body for iteration k."""
+    outer = ex.loops
+    ex.loops = (*outer, k)
+    out = _iterate(ex, loop, State(dict(body), head.guard, head.phases, head.pending))
+    ex.loops = outer
+    return out
+
+
+def _passes(
+    ex: Executor, loop: ir.Loop, iteration: tuple[Term, str], entry: State, body: dict[str, Term], head: _Head
+) -> tuple[Term, State | None, list[State]]:
+    """Runs the body until what holds at its head is what its end (of the iteration before) and the entry say."""
+    terms = ex.terms
+    k, name = iteration
+    mark = _mark(ex)
+    goes_on = terms.true
+    sync = has_sync(loop.body)
+    for number in range(PASSES_LIMIT):
+        final, left = _pass(ex, loop, k, body, head)
+        if final is None:
+            break
+        following = head
+        if number == 0:
+            goes_on = terms.conj(final.guard[len(entry.guard) :])
+            guard = entry.guard
+            if not _checks_first(loop):
+                guard = tuple(g for g in (*guard, _from_second(terms, k, goes_on)) if g is not terms.true)
+            phases = _head_phases(terms, name, k, entry.phases, final.phases) if sync else head.phases
+            following = _Head(phases, guard, head.pending)
+        pending = _head_pending(terms, k, entry.pending, final.pending)
+        if pending.shape != following.pending.shape or following != head:
+            head = _Head(following.phases, following.guard, pending)
+            if number == PASSES_LIMIT - 1:
+                ex.trace.gaps.append(Gap("a loop whose asynchronous copies pile up", loop.span))
+                break
+            _forget(ex, mark)
+            continue
+        break
+    return goes_on, final, left
+
+
+def _head_pending(terms: Terms, k: Term, entry: Pending, end: Pending) -> Pending:
+    """The copies under way at the head of iteration k."""
+    if not entry.copies and not end.copies:
+        return Pending()
+    before = end.mapped(_shifted(terms, k, end.terms(), _previous(terms, k)), terms)
+    return async_copies.merge(terms, terms.binary("==", k, terms.const(0, I64)), entry, before)
 
 
 def _flat(body: tuple[ir.Stmt, ...]) -> list[ir.Stmt]:
@@ -212,9 +257,7 @@ def _once(ex: Executor, loop: ir.Loop, entry: State) -> State | None:
     return merge(ex.terms, left)
 
 
-def _unknowns(
-    terms: Terms, name: str, loops: tuple[Term, ...], heads: dict[str, Term], end: State
-) -> dict[str, Term]:
+def _unknowns(terms: Terms, name: str, loops: tuple[Term, ...], heads: dict[str, Term], end: State) -> dict[str, Term]:
     """Stand-ins for variables without a closed form; one that is computed from uniform values alone is uniform."""
     uniform = set(heads.values())
     changed = True
@@ -225,7 +268,12 @@ def _unknowns(
                 uniform.discard(head)
                 changed = True
     return {
-        v: terms.make("fresh", h.type, loops, (f"{v}@{name}", "block" if h in uniform else "thread", f"is the value of `{v}` in a loop"))  # fmt: skip
+        v: terms.make(
+            "fresh",
+            h.type,
+            loops,
+            (f"{v}@{name}", "block" if h in uniform else "thread", f"is the value of `{v}` in a loop"),
+        )  # fmt: skip
         for v, h in heads.items()
     }
 
@@ -283,11 +331,11 @@ def _head_phases(terms: Terms, name: str, k: Term, entry: Phases, end: Phases) -
 
 
 def _side_conditions(
-    ex: Executor, name: str, closed: dict[str, Closed], k: Term, final: State | None, loops: tuple[Term, ...]
+    ex: Executor, name: str, closed: dict[str, Closed], k: Term, final: State | None
 ) -> None:
     if final is None:
         return
-    context = replace(ex.context(final), loops=(*loops, k))
+    context = replace(ex.context(final), loops=(*ex.loops, k))
     following = ex.terms.binary("+", k, ex.terms.const(1, I64), True)
     for var, c in closed.items():
         if c.kind == "additive" and c.value.op == "ind":
@@ -312,11 +360,13 @@ def _after(
     last = terms.make("iter", I64, k.args, f"{name}~exit")
     trip = _from_second(terms, k, goes_on)
     own = terms.conj(out.guard[len(entry.guard) :])
-    moved = _shifted(terms, k, [*out.env.values(), trip, own, *ph.terms_of(out.phases)], last)
+    roots = [*out.env.values(), trip, own, *ph.terms_of(out.phases), *out.pending.terms()]
+    moved = _shifted(terms, k, roots, last)
     guard = entry.guard
     if _leaves_otherwise(loop):
         guard = (*guard, terms.make("fresh", BOOL, ex.loops, (f"{name}~end", "thread", "depends on how a loop ends")))
-    after = State({v: moved[t] for v, t in out.env.items()}, guard, ph.mapped(out.phases, moved, terms))
+    env = {v: moved[t] for v, t in out.env.items()}
+    after = State(env, guard, ph.mapped(out.phases, moved, terms), out.pending.mapped(moved, terms))
     ex.fact(after, terms.binary("&&", moved[own], moved[trip]))
     return after
 

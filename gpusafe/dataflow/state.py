@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from gpusafe.dataflow import async_copies
 from gpusafe.dataflow import phases as ph
+from gpusafe.dataflow.async_copies import Pending
 from gpusafe.dataflow.phases import Phases
 from gpusafe.dataflow.terms import Term, Terms
 
 
 @dataclass(slots=True)
 class State:
-    """Variables, branch conditions (all true) and phases of a thread at one place."""
+    """Variables, branch conditions (all true), phases and pending copies of a thread at one place."""
 
     env: dict[str, Term]
     guard: tuple[Term, ...]
     phases: Phases
+    pending: Pending = Pending()
 
     def under(self, cond: Term) -> State:
         """A copy where ``cond`` holds too."""
         guard = self.guard if cond.op == "const" and cond.data else (*self.guard, cond)
-        return State(dict(self.env), guard, self.phases)
+        return State(dict(self.env), guard, self.phases, self.pending)
 
 
 @dataclass(slots=True)
@@ -56,12 +59,11 @@ def _meet(terms: Terms, a: State, b: State) -> State:
             env[var] = kept
         else:
             env[var] = left if left is right else terms.select(cond, left, right)
-    return State(env, a.guard[:common] + guard, ph.merge(terms, cond, a.phases, b.phases))
+    pending = async_copies.merge(terms, cond, a.pending, b.pending)
+    return State(env, a.guard[:common] + guard, ph.merge(terms, cond, a.phases, b.phases), pending)
 
 
-def _conditions(
-    terms: Terms, only_a: tuple[Term, ...], only_b: tuple[Term, ...]
-) -> tuple[Term, tuple[Term, ...]]:
+def _conditions(terms: Terms, only_a: tuple[Term, ...], only_b: tuple[Term, ...]) -> tuple[Term, tuple[Term, ...]]:
     """What tells the two ways apart (true on the first), and what holds on both beyond their common conditions."""
     if not only_a or not only_b:
         cond = terms.conj(only_a) if only_a else terms.neg(terms.conj(only_b))

@@ -39,6 +39,8 @@ def rule_of(kernel: Kernel, meeting: Meeting) -> str:
     a, b = meeting.first, meeting.second
     region = next(r for r in kernel.regions if r.name == a.region)
     modes = {a.mode, b.mode}
+    if (a.thread, a.block) == (b.thread, b.block):
+        return "GS305"
     if modes == {"atomic"}:
         return "GS301"
     if modes == {"borrow"}:
@@ -60,11 +62,15 @@ def of_meeting(kernel: Kernel, launch: ConcreteLaunch, meeting: Meeting, data: b
     second = Site(b.span, f"{who(b.tid, b.block, launch)} {DOES[b.mode]} {element(region, b)}")
     notes = [geometry(launch), *_values(kernel, launch), _why(region, a, b)]
     if data:
-        notes.append("whether a thread gets there depends on the contents of memory; the replay chose contents for which both do")
+        notes.append(
+            "whether a thread gets there depends on the contents of memory; the replay chose contents for which both do"
+        )
     return Counterexample(what, first, (second,), tuple(notes), _help(region, a, b))
 
 
 def _headline(kernel: Kernel, region: Region, a: Touch, b: Touch) -> str:
+    if (a.thread, a.block) == (b.thread, b.block):
+        return f"a thread of `{kernel.name}` uses an element of `{region.name}` that its asynchronous copy may not have written yet"
     if a.mode == b.mode == "atomic":
         return f"atomic updates of `{region.name}` by two blocks of `{kernel.name}` have a scope that does not include both"
     if a.mode == b.mode == "borrow":
@@ -78,6 +84,8 @@ def _values(kernel: Kernel, launch: ConcreteLaunch) -> list[str]:
 
 
 def _why(region: Region, a: Touch, b: Touch) -> str:
+    if (a.thread, a.block) == (b.thread, b.block):
+        return "the thread has not waited for the group of the copy"
     if a.block != b.block:
         return "the threads are in different blocks, and no barrier orders blocks of one launch" if a.grid_phase == 0 else "no grid barrier lies between the two accesses"  # fmt: skip
     if a.thread // 32 == b.thread // 32:
@@ -86,6 +94,8 @@ def _why(region: Region, a: Touch, b: Touch) -> str:
 
 
 def _help(region: Region, a: Touch, b: Touch) -> tuple[str, ...]:
+    if (a.thread, a.block) == (b.thread, b.block):
+        return ("wait for the copy's group first; other threads need a barrier after that",)
     if a.mode == b.mode == "atomic":
         return ("use device scope",)
     if "atomic" in (a.mode, b.mode):

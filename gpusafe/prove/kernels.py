@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gpusafe.dataflow.concrete import Meeting
 from gpusafe.dataflow.contracts import Effect, KernelSummary
 from gpusafe.dataflow.terms import Term, postorder
 from gpusafe.ir.host import LaunchSite
@@ -22,6 +23,7 @@ KINDS = {
     "race": "no two threads race on `{}`",
     "mixed": "no atomic and plain accesses of `{}` meet",
     "scope": "the atomics on `{}` include each other's threads",
+    "unwaited": "no asynchronous copy into `{}` is used before its wait",
     "borrow": "no two exclusive borrows of one element of `{}` live at once",
 }
 
@@ -149,7 +151,7 @@ def _unique(obligations: list[Obligation]) -> list[Obligation]:
 def _rule(kernel: Kernel, question: Question) -> str:
     space = next(r.space for r in kernel.regions if r.name == question.region)
     race = "GS202" if space in (Space.SHARED, Space.DYNAMIC_SHARED) else "GS201"
-    return {"race": race, "mixed": "GS206", "scope": "GS301", "borrow": "GS208"}[question.kind]
+    return {"race": race, "mixed": "GS206", "scope": "GS301", "borrow": "GS208", "unwaited": "GS305"}[question.kind]
 
 
 def _obligation(
@@ -268,14 +270,18 @@ def _replayed(
     replayer: Replayer, analysis: Analysis, question: Question, model: Model | None, values: tuple[int, ...] = SCALARS
 ) -> Refuted | None:
     spans = {frozenset((f.first.span, f.second.span)) for f in question.failures}
-    for launch, outcome in outcomes(replayer, analysis.context, model, data=_data(replayer, question), values=values):
-        for meeting in outcome.meetings:
-            a, b = meeting.first, meeting.second
-            if a.region != question.region or frozenset((a.span, b.span)) not in spans:
-                continue
-            certain = _certain(replayer, a.span, b.span)
-            if certain is not None:
-                return Refuted(rule_of(replayer.kernel, meeting), of_meeting(replayer.kernel, launch, meeting, certain))
+
+    def wanted(meeting: Meeting) -> bool:
+        a, b = meeting.first, meeting.second
+        pair = a.region == question.region and frozenset((a.span, b.span)) in spans
+        return pair and _certain(replayer, a.span, b.span) is not None
+
+    data = _data(replayer, question)
+    for launch, outcome in outcomes(replayer, analysis.context, model, data=data, values=values, wanted=wanted):
+        for meeting in filter(wanted, outcome.meetings):
+            depends = _certain(replayer, meeting.first.span, meeting.second.span)
+            example = of_meeting(replayer.kernel, launch, meeting, bool(depends))
+            return Refuted(rule_of(replayer.kernel, meeting), example)
     return None
 
 

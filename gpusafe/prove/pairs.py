@@ -7,7 +7,7 @@ from typing import Any
 
 import z3
 
-from gpusafe.dataflow.accesses import Access, Trace, conditions
+from gpusafe.dataflow.accesses import Access, OwnUse, Trace, conditions
 from gpusafe.dataflow.intervals import Intervals
 from gpusafe.dataflow.linear import forced
 from gpusafe.dataflow.phases import Phase, PhasePoint
@@ -74,14 +74,14 @@ def same_phase(enc: Encoder, a: Phase, b: Phase, one: Thread, two: Thread) -> Z:
         for guard_b, point_b in b:
             if point_a.barrier != point_b.barrier or len(point_a.at) != len(point_b.at):
                 continue
-            same = [
-                enc.encode(x, one) == enc.encode(y, two) for x, y in zip(point_a.at, point_b.at, strict=True)
-            ]
+            same = [enc.encode(x, one) == enc.encode(y, two) for x, y in zip(point_a.at, point_b.at, strict=True)]
             options.append(z3.And(enc.encode(guard_a, one), enc.encode(guard_b, two), *same))
     return z3.Or(*options) if options else z3.BoolVal(False, enc.ctx)
 
 
-def threads(setting: Setting, same_block: bool, first: list[Term], second: list[Term]) -> tuple[Encoder, Thread, Thread]:
+def threads(
+    setting: Setting, same_block: bool, first: list[Term], second: list[Term]
+) -> tuple[Encoder, Thread, Thread]:
     """An encoder with two threads under their conditions."""
     specials = setting.specials
     enc = Encoder(specials, setting.written, same_block)
@@ -186,9 +186,13 @@ def aligned(offset: Term, size: int) -> bool:
 def meet(setting: Setting, a: Access, b: Access, same_block: bool) -> Answer:
     """Whether two threads (of one block, or of two) can make these two accesses at the same time and place."""
     trace = setting.trace
-    if same_block and not ({p.barrier for _, p in a.context.phases.block} & {p.barrier for _, p in b.context.phases.block}):
+    if same_block and not (
+        {p.barrier for _, p in a.context.phases.block} & {p.barrier for _, p in b.context.phases.block}
+    ):
         return Answer("unsat")
-    if not same_block and not ({p.barrier for _, p in a.context.phases.grid} & {p.barrier for _, p in b.context.phases.grid}):
+    if not same_block and not (
+        {p.barrier for _, p in a.context.phases.grid} & {p.barrier for _, p in b.context.phases.grid}
+    ):
         return Answer("unsat")
     first, second = conditions(trace, a.context), conditions(trace, b.context)
     enc, one, two = threads(setting, same_block, first, second)
@@ -203,6 +207,17 @@ def meet(setting: Setting, a: Access, b: Access, same_block: bool) -> Answer:
             goal.append(z3.Or(other_warp, same_phase(enc, pa.warp, pb.warp, one, two)))
     else:
         goal.append(same_phase(enc, pa.grid, pb.grid, one, two))
+    return decide(enc, setting, goal, one, two)
+
+
+def uses_own_copy(setting: Setting, use: OwnUse) -> Answer:
+    """Whether a thread's access can touch what its own asynchronous copy may still be writing."""
+    first = conditions(setting.trace, use.access.context)
+    enc, one, two = threads(setting, True, first, [])
+    x, y = enc.encode(use.access.offset, one), enc.encode(use.copy.offset, one)
+    goal = [x < y + use.copy.size, y < x + use.access.size]
+    goal += [enc.encode(c, one) for c in (*first, *use.copy.guard)]
+    goal += [enc.encode(c, enc.shared) for c in setting.premises]
     return decide(enc, setting, goal, one, two)
 
 

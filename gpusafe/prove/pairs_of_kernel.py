@@ -10,7 +10,7 @@ from gpusafe.dataflow.intervals import Intervals
 from gpusafe.ir.kernel import Kernel, Scope, Space
 from gpusafe.prove.divergence import diverges
 from gpusafe.prove.launch_context import LaunchContext
-from gpusafe.prove.pairs import RLIMIT, Answer, Setting, conflicting, meet, solve, threads
+from gpusafe.prove.pairs import RLIMIT, Answer, Setting, conflicting, meet, solve, threads, uses_own_copy
 from gpusafe.prove.pairs_enumerated import apart
 from gpusafe.prove.pairs_quick import own_element
 
@@ -142,6 +142,15 @@ def analyse(kernel: Kernel, context: LaunchContext, *, hasty: bool = False, rlim
         if hasty and answer.status != "unsat":
             out.cut = True
             return out
+    for use in trace.own_uses:
+        question = out.questions.setdefault((use.copy.region, "unwaited"), Question(use.copy.region, "unwaited"))
+        question.asked += 1
+        answer = uses_own_copy(setting, use) if rlimit else Answer("unknown")
+        if answer.status != "unsat":
+            question.failures.append(Failure(use.access, use.access, True, answer))
+            if hasty:
+                out.cut = True
+                return out
     by_region: dict[str, list[Access]] = {}
     for access in trace.accesses:
         by_region.setdefault(access.region, []).append(access)

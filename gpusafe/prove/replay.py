@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from gpusafe.dataflow.arith import clip, fold
-from gpusafe.dataflow.concrete import ConcreteLaunch, Outcome, run
+from gpusafe.dataflow.concrete import ConcreteLaunch, Meeting, Outcome, run
 from gpusafe.dataflow.taint import Taints, can_order, taints
 from gpusafe.dataflow.terms import Term, postorder
 from gpusafe.ir.expr import Const, Type
@@ -54,7 +54,9 @@ def number(term: Term, symbols: dict[str, int], fallback: int) -> int | None:
             case "special":
                 done[t] = symbols.get(str(t.data), 1)
             case "cast":
-                done[t] = clip(int(args[0]), t.type) if t.type.kind == "int" and not isinstance(args[0], float) else None
+                done[t] = (
+                    clip(int(args[0]), t.type) if t.type.kind == "int" and not isinstance(args[0], float) else None
+                )
             case "select":
                 done[t] = args[1] if args[0] else args[2]
             case "not":
@@ -176,13 +178,18 @@ def concrete(context: LaunchContext, kernel: Kernel, symbols: dict[str, int], fa
 
 def _scalar(type_: Type, bound: Term | None, symbols: dict[str, int], fallback: int, name: str) -> Any:
     if type_.kind == "float":
-        return float(bound.data) if bound is not None and bound.op == "const" and isinstance(bound.data, int | float) else 0.5
+        return (
+            float(bound.data)
+            if bound is not None and bound.op == "const" and isinstance(bound.data, int | float)
+            else 0.5
+        )
     value = number(bound, symbols, fallback) if bound is not None else symbols.get(f"param {name}", fallback)
     return clip(value if value is not None else fallback, type_) if type_.kind == "int" else bool(value)
 
 
 def outcomes(
-    replayer: Replayer, context: LaunchContext, model: Model | None, *, data: bool, values: tuple[int, ...] = SCALARS
+    replayer: Replayer, context: LaunchContext, model: Model | None, *, data: bool, values: tuple[int, ...] = SCALARS,
+    wanted: Callable[[Meeting], bool] | None = None,
 ) -> Iterator[tuple[ConcreteLaunch, Outcome]]:
     """Runs of a context's launches, on the model's blocks first; ``data``: with several contents of memory."""
     tried: set[tuple[object, ...]] = set()
@@ -194,7 +201,7 @@ def outcomes(
                     continue
                 tried.add(key)
                 filled = replace(launch, contents=contents(seed))
-                yield filled, run(replayer.kernel, filled, blocks)
+                yield filled, run(replayer.kernel, filled, blocks, wanted)
 
 
 def _block_choices(launch: ConcreteLaunch, model: Model | None) -> Iterator[list[Triple]]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gpusafe.dataflow.concrete.evaluate import UNKNOWN, Unknowable
-from gpusafe.dataflow.concrete.memory import Meeting, Memory, Touch
+from gpusafe.dataflow.concrete.memory import Enough, Meeting, Memory, Touch
 from gpusafe.dataflow.concrete.statements import RETURN, Program, Wait
 from gpusafe.ir.expr import Const, Type
 from gpusafe.ir.kernel import Kernel, Scope, Space
@@ -68,7 +68,7 @@ class Outcome:
 class _Thread:
     """One thread: its environment, its clocks and its running code."""
 
-    __slots__ = ("block", "code", "env", "number", "request", "tid", "warp_clock", "answer", "trapped")
+    __slots__ = ("copies", "block", "code", "env", "number", "request", "tid", "warp_clock", "answer", "trapped")
 
     def __init__(self, number: int, tid: Triple, block: _Block, env: dict[str, Any]) -> None:
         self.number = number
@@ -79,7 +79,22 @@ class _Thread:
         self.warp_clock = 0
         self.answer: Any = None
         self.trapped = False
+        self.copies = Copies()
         self.code: Generator[Wait, Any, object] | None = None
+
+
+class Copies:
+    """The asynchronous copies of a thread: committed groups, oldest first, and those since the last commit."""
+
+    __slots__ = ("groups", "open")
+
+    def __init__(self) -> None:
+        self.groups: list[list[tuple[Any, Touch]]] = []
+        self.open: list[tuple[Any, Touch]] = []
+
+    def under_way(self) -> list[tuple[Any, Touch]]:
+        """The writes that may not have happened yet."""
+        return [c for g in (*self.groups, self.open) for c in g]
 
 
 class _Block:
@@ -95,11 +110,13 @@ class _Block:
 class Machine:
     """The state of one run."""
 
-    def __init__(self, kernel: Kernel, launch: ConcreteLaunch) -> None:
+    def __init__(
+        self, kernel: Kernel, launch: ConcreteLaunch, wanted: Callable[[Meeting], bool] | None = None
+    ) -> None:
         self.kernel = kernel
         self.launch = launch
         self.regions = {r.name: r for r in kernel.regions}
-        self.memory = Memory(self, self._initial)
+        self.memory = Memory(self, self._initial, wanted)
         self.blocks: dict[Triple, _Block] = {}
         self.grid_phase = 0
         self.steps = 0
@@ -151,7 +168,30 @@ class Machine:
             return None
         if self.regions[region].space is not Space.LOCAL:
             self.memory.touch(place, touch)
+        for where, copy in thread.copies.under_way():
+            if where == place and copy.offset < offset + size and offset < copy.offset + copy.size:
+                self.memory.met(copy, touch)
         return place, offset
+
+    def copy_issued(self, thread: _Thread, pointer: Any, size: int, span: Span) -> None:
+        """An asynchronous copy into a cell starts: its write may happen until the wait for its group."""
+        cell = self.access(thread, pointer, size, "write", span, True)
+        if cell is None:
+            return
+        place, offset = cell
+        region = place if isinstance(place, str) else place[0]
+        touch = Touch(
+            region, offset, size, "write", span, thread.number, thread.block.index, thread.tid, self.grid_phase,
+            thread.block.phase, thread.warp_clock, None, False, True,
+        )  # fmt: skip
+        thread.copies.open.append((place, touch))
+
+    def copies_go_on(self, block: _Block) -> None:
+        """In the interval that begins, the copies under way may write, too."""
+        for thread in block.threads:
+            for place, touch in thread.copies.under_way():
+                now = replace(touch, block_phase=block.phase, grid_phase=self.grid_phase, warp_clock=thread.warp_clock)
+                self.memory.touch(place, now)
 
     def _bytes(self, name: str) -> int | None:
         region = self.regions[name]
@@ -269,6 +309,7 @@ class Machine:
             raise Unknowable("the threads of a block wait at different barriers")
         values = one.request.combine(waiting) if one.request.combine is not None else [None] * len(waiting)
         block.phase += 1
+        self.copies_go_on(block)
         for t, value in zip(waiting, values, strict=True):
             t.request, t.answer = None, value
 
@@ -284,8 +325,11 @@ class Machine:
                 self.grid_phase += 1
                 for block in running:
                     block.phase += 1
+                    self.copies_go_on(block)
                     for t in block.threads:
                         t.request = None
+        except Enough:
+            why = "the run stopped at what it looked for"
         except Unknowable as stop:
             why = str(stop)
         except RecursionError:
@@ -295,9 +339,11 @@ class Machine:
         )
 
 
-def run(kernel: Kernel, launch: ConcreteLaunch, blocks: list[Triple]) -> Outcome:
-    """Runs all threads of the given blocks of a launch."""
-    return Machine(kernel, launch).go(blocks)
+def run(
+    kernel: Kernel, launch: ConcreteLaunch, blocks: list[Triple], wanted: Callable[[Meeting], bool] | None = None
+) -> Outcome:
+    """Runs all threads of the given blocks of a launch, up to the first meeting that is ``wanted``."""
+    return Machine(kernel, launch, wanted).go(blocks)
 
 
 def all_blocks(grid: Triple) -> Iterator[Triple]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,6 +12,7 @@ from gpusafe.ir.kernel import Scope
 from gpusafe.span import Span
 
 KEPT = 3  # threads remembered for each cell, statement and interval
+OTHERS = 48  # accesses remembered for each cell, for the blocks that come later
 MEETINGS = 64
 
 
@@ -42,6 +44,10 @@ class Meeting:
     second: Touch
 
 
+class Enough(Exception):
+    """The meeting that a run looks for has happened."""
+
+
 class Clocks(Protocol):
     """Tells whether two accesses of one warp are ordered by a warp barrier."""
 
@@ -50,12 +56,25 @@ class Clocks(Protocol):
         ...
 
 
+class _Cell:
+    """Who touched four bytes: all of the present interval of one block, and one of each kind for every block."""
+
+    __slots__ = ("block", "others", "phase", "recent")
+
+    def __init__(self) -> None:
+        self.block: tuple[int, int, int] | None = None
+        self.phase = -1
+        self.recent: list[Touch] = []
+        self.others: list[Touch] = []
+
+
 class Memory:
     """All regions: values by byte offset, and the touches of each cell."""
 
-    def __init__(self, clocks: Clocks, contents: Any) -> None:
+    def __init__(self, clocks: Clocks, contents: Any, wanted: Callable[[Meeting], bool] | None) -> None:
+        self._wanted = wanted
         self._values: dict[tuple[Any, int], tuple[int, Any]] = {}
-        self._touched: dict[tuple[Any, int], list[Touch]] = {}
+        self._cells: dict[tuple[Any, int], _Cell] = {}
         self._clocks = clocks
         self._contents = contents
         self.meetings: dict[tuple[object, ...], Meeting] = {}
@@ -77,31 +96,50 @@ class Memory:
 
     def touch(self, place: Any, now: Touch) -> None:
         """Records an access and whom it meets."""
-        for byte in range(now.offset // 4, (now.offset + now.size + 3) // 4):
-            seen = self._touched.setdefault((place, byte), [])
-            same = 0
-            for other in seen:
-                if other.thread == now.thread and other.block == now.block:
-                    if other.mode == now.mode and other.span == now.span and self._when(other) == self._when(now):
-                        same = KEPT
-                    continue
-                if other.mode == now.mode and other.span == now.span and self._when(other) == self._when(now):
-                    same += 1
-                if self._conflict(other, now):
-                    self._met(other, now)
-            if same < KEPT:
-                seen.append(now)
+        shared = not isinstance(place, str)
+        for word in range(now.offset // 4, (now.offset + now.size + 3) // 4):
+            cell = self._cells.get((place, word))
+            if cell is None:
+                cell = self._cells[place, word] = _Cell()
+            self._in_block(cell, now)
+            if not shared:
+                self._across_blocks(cell, now)
 
-    @staticmethod
-    def _when(t: Touch) -> tuple[int, ...]:
-        return t.grid_phase, t.block_phase, t.warp_clock, *t.block
+    def _in_block(self, cell: _Cell, now: Touch) -> None:
+        if cell.block != now.block or cell.phase != now.block_phase:
+            cell.block, cell.phase, cell.recent = now.block, now.block_phase, []
+        same = 0
+        for other in cell.recent:
+            like = other.mode == now.mode and other.span is now.span and other.warp_clock == now.warp_clock
+            if other.thread == now.thread:
+                if like:
+                    same = KEPT
+                continue
+            same += like
+            if self._conflict(other, now):
+                self.met(other, now)
+        if same < KEPT:
+            cell.recent.append(now)
+
+    def _across_blocks(self, cell: _Cell, now: Touch) -> None:
+        known = False
+        for other in cell.others:
+            if other.block != now.block:
+                if self._conflict(other, now):
+                    self.met(other, now)
+            elif other.mode == now.mode and other.span is now.span and other.grid_phase == now.grid_phase:
+                known = True
+        if not known and len(cell.others) < OTHERS:
+            cell.others.append(now)
 
     def _conflict(self, a: Touch, b: Touch) -> bool:
         if not (a.writes or b.writes) or a.offset >= b.offset + b.size or b.offset >= a.offset + a.size:
             return False
         same_block = a.block == b.block
         if a.mode == b.mode == "atomic" and a.size == b.size and a.offset == b.offset:
-            wide = (Scope.DEVICE, Scope.SYSTEM, Scope.BLOCK, Scope.CLUSTER) if same_block else (Scope.DEVICE, Scope.SYSTEM)
+            wide = (
+                (Scope.DEVICE, Scope.SYSTEM, Scope.BLOCK, Scope.CLUSTER) if same_block else (Scope.DEVICE, Scope.SYSTEM)
+            )
             if a.scope in wide and b.scope in wide:
                 return False
         if a.grid_phase != b.grid_phase:
@@ -110,8 +148,11 @@ class Memory:
             return True
         return a.block_phase == b.block_phase and not self._clocks.ordered_in_warp(a, b)
 
-    def _met(self, a: Touch, b: Touch) -> None:
+    def met(self, a: Touch, b: Touch) -> None:
+        """Notes that two accesses met."""
         first, second = (b, a) if b.writes else (a, b)
         key = (first.region, first.span, second.span, first.mode, second.mode, a.block == b.block)
-        if len(self.meetings) < MEETINGS:
-            self.meetings.setdefault(key, Meeting(first, second))
+        if key not in self.meetings and len(self.meetings) < MEETINGS:
+            self.meetings[key] = meeting = Meeting(first, second)
+            if self._wanted is not None and self._wanted(meeting):
+                raise Enough

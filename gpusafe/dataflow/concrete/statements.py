@@ -142,6 +142,10 @@ class Program:
                 return lambda t: _done(access(t, at(t.env), size, "borrow", span, True))
             case ir.Atomic():
                 return self._atomic(stmt)
+            case ir.AsyncCopy(kind="cp.async"):
+                return self._copy(stmt)
+            case ir.AsyncControl(kind="cp.async"):
+                return self._copy_control(stmt)
         name = type(stmt).__name__
 
         def stop(t: Any) -> object:
@@ -190,6 +194,35 @@ class Program:
             return None
 
         return atomic
+
+    def _copy(self, stmt: ir.AsyncCopy) -> Plain:
+        src, dst = compile_expr(stmt.src), compile_expr(stmt.dst)
+        size = compile_expr(stmt.size) if stmt.size is not None else (lambda env: UNKNOWN)
+        machine = self.machine
+
+        def copy(t: Any) -> object:
+            count = size(t.env)
+            if count is UNKNOWN:
+                raise Unknowable("the size of an asynchronous copy is not known")
+            machine.access(t, src(t.env), count, "read", stmt.span, False)
+            machine.copy_issued(t, dst(t.env), count, stmt.span)
+            return None
+
+        return copy
+
+    def _copy_control(self, stmt: ir.AsyncControl) -> Plain:
+        def control(t: Any) -> object:
+            copies = t.copies
+            if stmt.action == "commit":
+                copies.groups.append(copies.open)
+                copies.open = []
+            elif stmt.action == "wait":
+                copies.groups = copies.groups[-stmt.pending :] if stmt.pending else []
+            else:
+                copies.groups, copies.open = [], []
+            return None
+
+        return control
 
     def _if(self, stmt: ir.If) -> Code:
         test, then, orelse = compile_expr(stmt.cond), self.block(stmt.then), self.block(stmt.orelse)
@@ -271,7 +304,9 @@ class Program:
             if lanes is UNKNOWN:
                 raise Unknowable("the mask of a warp operation is not known")
             own = [o(t.env) for o in operands]
-            result = yield Wait("warp", stmt.span, Scope.WARP, int(lanes), own, lambda ts: _exchange(stmt.op, ts, stmt.type))
+            result = yield Wait(
+                "warp", stmt.span, Scope.WARP, int(lanes), own, lambda ts: _exchange(stmt.op, ts, stmt.type)
+            )
             if stmt.var is not None:
                 t.env[stmt.var] = result
             return None
@@ -336,7 +371,9 @@ def _exchange(op: str, threads: list[Any], type_: Type) -> list[Any]:
             out.append(UNKNOWN)
             continue
         first = lane // width * width
-        source = {"shfl_idx": first + by % width, "shfl_up": lane - by, "shfl_down": lane + by, "shfl_xor": lane ^ by}[op]
+        source = {"shfl_idx": first + by % width, "shfl_up": lane - by, "shfl_down": lane + by, "shfl_xor": lane ^ by}[
+            op
+        ]
         inside = first <= source < first + width
         out.append(own[source][0] if inside and source in own else args[0] if not inside else UNKNOWN)
     return out
