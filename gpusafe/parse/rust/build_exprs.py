@@ -62,9 +62,44 @@ def _unary(r: Reader, node: TsNode) -> ast.Expr:
 
 
 def _binary(r: Reader, node: TsNode) -> ast.Expr:
-    operator = node.child_by_field_name("operator")
-    op = operator.type if operator is not None else "?"
-    return ast.Binary(r.span(node), op, _part(r, node, "left"), _part(r, node, "right"))
+    operator, first = node.child_by_field_name("operator"), node.child_by_field_name("left")
+    if operator is None or first is None:
+        return _other(r, node)
+    left, right = r.expr(first), _part(r, node, "right")
+    if isinstance(left, ast.Range) and first.type in ("range_expression", "binary_expression"):
+        return _range_with_end(r.span(node), left, r.span(operator), operator.type, right)
+    return ast.Binary(r.span(node), operator.type, left, right)
+
+
+def _range_with_end(span: Span, low: ast.Range, at: Span, op: str, right: ast.Expr) -> ast.Expr:
+    """``a..*b``: the grammar reads it as a product of ``a..`` and ``b``, and what follows as operators on that."""
+    if low.high is not None:
+        high: ast.Expr = ast.Binary(low.high.span.to(right.span), op, low.high, right)
+    else:
+        high = _prefixed(at, op, right)
+    return ast.Range(span, low.low, high, low.inclusive)
+
+
+def _prefixed(at: Span, op: str, operand: ast.Expr) -> ast.Expr:
+    """A prefix operator in front of an expression; casts bind less than it does."""
+    casts: list[ast.Cast] = []
+    while isinstance(operand, ast.Cast):
+        casts.append(operand)
+        operand = operand.operand
+    span = at.to(operand.span)
+    built: ast.Expr = operand
+    match op:
+        case "*" | "-":
+            built = ast.Unary(span, op, operand)
+        case "&":
+            built = ast.Ref(span, operand, False)
+        case "&&":
+            built = ast.Ref(span, ast.Ref(span, operand, False), False)
+        case _:
+            built = ast.OtherExpr(span, op)
+    for cast in reversed(casts):
+        built = ast.Cast(at.to(cast.span), built, cast.type)
+    return built
 
 
 def _let_chain(r: Reader, node: TsNode) -> ast.Expr:
