@@ -10,13 +10,13 @@ from gpusafe.codegen_check.compare.findings import Weaker
 from gpusafe.codegen_check.compare.matching import match
 from gpusafe.codegen_check.compare.missing import missing
 from gpusafe.codegen_check.compare.motion import Context, dropped_stores, hoisted_polls, moved_loads
-from gpusafe.codegen_check.compare.operations import operations
+from gpusafe.codegen_check.compare.operations import operations, statements
 from gpusafe.codegen_check.compare.orders import narrow_scopes, weak_atomics, weak_fences
 from gpusafe.codegen_check.compare.spaces import shared_in_global, stale_loads
 from gpusafe.codegen_check.compare.strength import SCOPE_WORDS
 from gpusafe.codegen_check.compare.values import values_of
 from gpusafe.codegen_check.ptx import Function, Unit, build_flow
-from gpusafe.ir.kernel import Kernel
+from gpusafe.ir.kernel import Kernel, Unmodelled
 
 _ENDING = ("panic", "unwrap_failed", "expect_failed", "slice_index_fail", "_fail", "trap", "rust_begin_unwind")
 
@@ -46,7 +46,7 @@ def compare(kernel: Kernel, unit: Unit, function: Function, files: Mapping[str, 
         *weak_atomics(matching, flow),
         *weak_fences(matching),
         *left_out,
-        *cloned(matching, flow),
+        *cloned(matching, flow, files),
         *moved_loads(context),
         *hoisted_polls(context),
         *dropped_stores(context),
@@ -58,9 +58,20 @@ def compare(kernel: Kernel, unit: Unit, function: Function, files: Mapping[str, 
         for group, wanted, has in narrow_scopes(matching)
     )
     called = {_callee(i.operands) for i in function.instrs if i.opcode[0] == "call"}
-    problems = [*unclear, *(f"the kernel calls `{name}`, which was not inlined" for name in sorted(called) if name)]
+    problems = [
+        *unclear,
+        *_unmodelled(kernel),
+        *(f"the kernel calls `{name}`, which was not inlined" for name in sorted(called) if name),
+    ]
     checked = sum(1 for g in matching.groups.values() if g.instrs and g.kind not in ("load", "store"))
     return Comparison(_distinct(found), tuple(dict.fromkeys(p for p in problems if p)), notes, checked)
+
+
+def _unmodelled(kernel: Kernel) -> Iterable[str]:
+    """What the kernel's IR does not say: nothing can be held against the PTX there."""
+    for stmt in statements(kernel.body):
+        if isinstance(stmt, Unmodelled) and stmt.syncs:
+            yield f"not modelled: {stmt.what} at {stmt.span}"
 
 
 def _callee(operands: tuple[str, ...]) -> str:

@@ -2,40 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from gpusafe.codegen_check.compare.findings import Weaker
-from gpusafe.codegen_check.compare.matching import Group, Matching
+from gpusafe.codegen_check.compare.matching import COLLECTIVE, INSTRUCTIONS, Matching
 from gpusafe.codegen_check.ptx import Chain, Flow
 from gpusafe.codegen_check.ptx.divergence import divergent_blocks
+from gpusafe.span import Span
 from gpusafe.verdict import Site
 
-_COLLECTIVE = frozenset({"barrier", "warp-barrier", "cluster-arrive", "cluster-wait", "warp-op"})
 _WORDS = {"warp-op": "warp operation", "cluster-arrive": "cluster barrier", "cluster-wait": "cluster barrier"}
 
 Edge = tuple[int, int]
 
 
-def cloned(matching: Matching, flow: Flow) -> Iterator[Weaker]:
-    """Collective operations of which two copies exclude each other by the thread's own choice."""
+def cloned(matching: Matching, flow: Flow, files: Mapping[str, str]) -> Iterator[Weaker]:
+    """Collective operations of which two copies exclude each other by the thread's own choice.
+
+    Copies have one origin: the same place reached through the same calls.
+    """
     divergent = divergent_blocks(flow)
     if not divergent:
         return
-    for group in matching.groups.values():
-        if group.kind in _COLLECTIVE:
-            for copies in _by_origin(matching, group).values():
-                pair = _excluding(copies, flow, divergent)
-                if pair is not None:
-                    yield _finding(matching, flow, group, *pair)
-                    break
+    for kind in COLLECTIVE:
+        for chain, copies in _by_origin(matching, kind).items():
+            pair = _excluding(copies, flow, divergent)
+            span = _span(matching, copies[0], chain, files)
+            if pair is not None and span is not None:
+                yield _finding(matching, flow, kind, span, *pair)
 
 
-def _by_origin(matching: Matching, group: Group) -> dict[Chain, list[int]]:
-    """The instructions of one source operation reached through the same calls."""
+def _by_origin(matching: Matching, kind: str) -> dict[Chain, list[int]]:
     found: dict[Chain, list[int]] = {}
-    for index in group.instrs:
-        found.setdefault(matching.function.instrs[index].chain, []).append(index)
+    for index, instr in enumerate(matching.function.instrs):
+        if instr.chain and INSTRUCTIONS[kind](instr):
+            found.setdefault(instr.chain, []).append(index)
     return found
+
+
+def _span(matching: Matching, index: int, chain: Chain, files: Mapping[str, str]) -> Span | None:
+    """The source operation, or the innermost place in the program's own files."""
+    group = matching.owner.get(index)
+    if group is not None:
+        return group.span
+    place = next((p for p in chain if p.file in files and p.line > 0), None)
+    if place is None:
+        return None
+    return Span(files[place.file], place.line, max(1, place.col), place.line, max(1, place.col) + 1)
 
 
 def _excluding(copies: list[int], flow: Flow, divergent: frozenset[int]) -> tuple[int, int, int] | None:
@@ -68,14 +81,14 @@ def _controlled_by(flow: Flow, block: int, divergent: frozenset[int]) -> set[Edg
     return found
 
 
-def _finding(matching: Matching, flow: Flow, group: Group, first: int, second: int, block: int) -> Weaker:
+def _finding(matching: Matching, flow: Flow, kind: str, span: Span, first: int, second: int, block: int) -> Weaker:
     instrs = matching.function.instrs
     branch = flow.branch(block)
-    word = _WORDS.get(group.kind, "barrier")
+    word = _WORDS.get(kind, "barrier")
     shown = (instrs[first], *((branch,) if branch else ()), instrs[second])
     return Weaker(
         f"the compiler cloned this {word} into both arms of a branch on the thread",
-        Site(group.span, f"one {word} here, two in the PTX: not all threads meet at the same one"),
+        Site(span, f"one {word} here, two in the PTX: not all threads meet at the same one"),
         shown,
         help=(
             "use the barrier intrinsic instead of inline assembly (LLVM does not treat `asm!` as convergent), and "

@@ -39,10 +39,15 @@ INSTRUCTIONS: Mapping[str, Callable[[Instr], bool]] = {
     "mbarrier": _first("mbarrier"),
     "async-copy": lambda i: i.opcode[:2] == ("cp", "async") and not _is_control(i),
     "async-control": lambda i: i.opcode[:2] == ("cp", "async") and _is_control(i),
+    "asm": lambda i: i.in_asm,
 }  # fmt: skip
 """For each kind of operation, which instructions can stand for it."""
 
-SYNCHRONISING = frozenset(INSTRUCTIONS) - {"load", "store", "volatile-load", "volatile-store"}
+SYNCHRONISING = frozenset(INSTRUCTIONS) - {"load", "store", "volatile-load", "volatile-store", "asm"}
+"""The kinds for which a missing instruction matters."""
+
+COLLECTIVE = ("barrier", "warp-barrier", "cluster-arrive", "cluster-wait", "warp-op")
+"""The kinds that several threads must execute together."""
 
 
 def is_strong(instr: Instr) -> bool:

@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gpusafe.codegen_check.compare.findings import Weaker
-from gpusafe.codegen_check.compare.matching import Group, Matching
+from gpusafe.codegen_check.compare.matching import INSTRUCTIONS, Matching
 from gpusafe.codegen_check.compare.operations import Operation, statements
+from gpusafe.codegen_check.compare.origins import origins
 from gpusafe.codegen_check.compare.strength import ACQUIRES
 from gpusafe.codegen_check.compare.values import Values, parts, pointer_of, thread_conditions
 from gpusafe.codegen_check.ptx import Flow
 from gpusafe.ir.expr import Var
-from gpusafe.ir.kernel import Atomic, Barrier, Break, Fence, If, Kernel, Load, Loop, MBarrier, Return, Stmt, Store
+from gpusafe.ir.kernel import Atomic, Barrier, Break, Fence, If, Kernel, Load, Loop, MBarrier, Return, Store, Unmodelled
 from gpusafe.verdict import Site
 
 
@@ -45,6 +46,17 @@ class Context:
                 return op
         return None
 
+    def strays(self, load: Operation) -> tuple[int, ...]:
+        """Plain loads from the same region for which the PTX names no place (LLVM drops it when it hoists)."""
+        region = self.values.region(load.stmt.ptr) if isinstance(load.stmt, Load) else None
+        function = self.matching.function
+        nowhere = (
+            (index, instr)
+            for index, instr in enumerate(function.instrs)
+            if INSTRUCTIONS["load"](instr) and instr.chain and instr.chain[0].line == 0
+        )
+        return tuple(index for index, instr in nowhere if region in origins(self.kernel, function, instr))
+
 
 def moved_loads(context: Context) -> Iterator[Weaker]:
     """Loads behind a barrier, an acquire or a fence that the PTX does before it, or takes from an earlier access."""
@@ -61,7 +73,8 @@ def moved_loads(context: Context) -> Iterator[Weaker]:
             cut = context.matching.group(sync)
             if not cut.instrs:
                 continue
-            early = [i for i in group.instrs if _reached_without(context.flow, i, cut.instrs)]
+            candidates = group.instrs or context.strays(load)
+            early = [i for i in candidates if _reached_without(context.flow, i, cut.instrs)]
             if early:
                 yield _moved(context, load, sync, writer, early)
                 break
@@ -75,12 +88,16 @@ def _before(context: Context, load: Operation) -> Iterator[Operation]:
     """The synchronisations that every thread passes before this load, latest first."""
     for op in reversed(context.operations[: load.order]):
         same_way = op.guards == load.guards[: len(op.guards)] and op.loops == load.loops[: len(op.loops)]
-        if same_way and _acquires(op.stmt):
+        if same_way and _acquires(context, op):
             yield op
 
 
-def _acquires(stmt: Stmt) -> bool:
+def _acquires(context: Context, op: Operation) -> bool:
+    stmt = op.stmt
     match stmt:
+        case Unmodelled():
+            instrs = context.matching.instrs(context.matching.group(op))
+            return any(INSTRUCTIONS[kind](i) for i in instrs for kind in ("fence", "barrier"))
         case Barrier():
             return not stmt.relaxed and stmt.action != "arrive"
         case Fence():
@@ -154,15 +171,15 @@ def hoisted_polls(context: Context) -> Iterator[Weaker]:
         if load.kind != "load" or not isinstance(load.stmt, Load) or load.stmt.var is None or not load.loops:
             continue
         loop = loops[load.loops[-1]]
-        group = context.matching.group(load)
-        if not group.instrs or not _waits_on(loop, load.stmt.var) or not context.values.same_for_all(load.stmt.ptr):
+        instrs = context.matching.group(load).instrs or context.strays(load)
+        if not instrs or not _waits_on(loop, load.stmt.var) or not context.values.same_for_all(load.stmt.ptr):
             continue
         writer = context.shared_with_others(load)
-        if writer is not None and not any(context.flow.in_cycle(context.flow.block_of(i)) for i in group.instrs):
+        if writer is not None and not any(context.flow.in_cycle(context.flow.block_of(i)) for i in instrs):
             yield Weaker(
                 "the compiled PTX loads this once, before the loop that waits for it to change",
                 Site(load.stmt.span, "loaded once"),
-                context.matching.instrs(group),
+                tuple(context.matching.function.instrs[i] for i in instrs),
                 (Site(writer.stmt.span, "another thread writes it here"),),
                 help=("poll with an atomic load (`Ordering::Acquire`)",),
             )
@@ -226,8 +243,3 @@ def _overwritten(context: Context, store: Operation) -> tuple[Operation, Operati
         if sync is not None and isinstance(op.stmt, Store) and context.values.resolved(op.stmt.ptr) == wanted:
             return (sync, op) if context.matching.group(op).instrs else None
     return None
-
-
-def group_of(context: Context, operation: Operation) -> Group:
-    """The group of an operation."""
-    return context.matching.group(operation)

@@ -21,6 +21,7 @@ from gpusafe.ir.kernel import (
     Scope,
     Stmt,
     Store,
+    Unmodelled,
     WarpOp,
 )
 
@@ -111,5 +112,7 @@ def _kinds(stmt: Stmt) -> tuple[str, ...]:
             return ("async-copy",)
         case AsyncControl():
             return ("async-control",)
+        case Unmodelled() if "assembly" in stmt.what:
+            return ("asm",)
         case _:
             return ()

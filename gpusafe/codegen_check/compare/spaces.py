@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from gpusafe.codegen_check.compare.findings import Weaker
 from gpusafe.codegen_check.compare.motion import Context
 from gpusafe.codegen_check.compare.operations import Operation
+from gpusafe.codegen_check.compare.origins import is_static, origins
 from gpusafe.codegen_check.compare.values import pointer_of
-from gpusafe.codegen_check.ptx import Function, Instr, Symbol
-from gpusafe.codegen_check.ptx.divergence import reads_of, results_of
+from gpusafe.codegen_check.ptx import Symbol
 from gpusafe.ir.kernel import Atomic, Space, Store
 from gpusafe.verdict import Site
 
@@ -22,7 +21,7 @@ def shared_in_global(context: Context, symbols: Sequence[Symbol]) -> Iterator[We
             continue
         name = region.name.rsplit("::", 1)[-1]
         for symbol in symbols:
-            if symbol.space == "global" and _is_static(symbol.name, name):
+            if symbol.space == "global" and is_static(symbol.name, name):
                 yield Weaker(
                     f"`{name}` is in global memory in the compiled PTX: all blocks share one copy",
                     Site(region.span, "meant to be shared memory, one copy per block"),
@@ -30,11 +29,6 @@ def shared_in_global(context: Context, symbols: Sequence[Symbol]) -> Iterator[We
                         'declare the variable with `global_asm!(".shared ...")`: rustc has no static in shared memory',
                     ),
                 )
-
-
-def _is_static(symbol: str, name: str) -> bool:
-    """Whether a (mangled) symbol is that of a static of this name."""
-    return symbol == name or re.search(rf"(?<!\d){len(name)}_?{re.escape(name)}(?![\w]*[a-z])", symbol) is not None
 
 
 def stale_loads(context: Context) -> Iterator[Weaker]:
@@ -48,14 +42,10 @@ def stale_loads(context: Context) -> Iterator[Weaker]:
             region = context.values.region(pointer)
             if region is not None:
                 written.setdefault(region, op)
-    regions = {p.region for p in context.kernel.params if p.region}
-    if not written.keys() & regions:
-        return
     for index, instr in enumerate(context.matching.function.instrs):
         if instr.opcode[0] != "ld" or not instr.has("nc"):
             continue
-        for param in _params_behind(context.matching.function, instr):
-            region = context.kernel.params[param].region if param < len(context.kernel.params) else None
+        for region in origins(context.kernel, context.matching.function, instr):
             if region in written:
                 group = context.matching.owner.get(index)
                 span = group.span if group else context.kernel.span
@@ -66,27 +56,3 @@ def stale_loads(context: Context) -> Iterator[Weaker]:
                     (Site(written[region].stmt.span, "written here"),),
                     help=("pass the memory as a raw pointer: rustc tells LLVM that a `&T` is not written",),
                 )
-
-
-def _params_behind(function: Function, instr: Instr) -> set[int]:
-    """The numbers of the kernel parameters that an address is made from."""
-    writers: dict[str, list[Instr]] = {}
-    for other in function.instrs:
-        for register in results_of(other):
-            writers.setdefault(register, []).append(other)
-    found: set[int] = set()
-    seen: set[str] = set()
-    stack = list(reads_of(instr))
-    while stack:
-        register = stack.pop()
-        if register in seen:
-            continue
-        seen.add(register)
-        for writer in writers.get(register, ()):
-            if writer.opcode[0] == "ld" and writer.has("param"):
-                match = re.search(r"_param_(\d+)", writer.operands[1])
-                if match:
-                    found.add(int(match[1]))
-            elif writer.opcode[0] != "ld":
-                stack += reads_of(writer)
-    return found

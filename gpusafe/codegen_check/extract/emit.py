@@ -7,37 +7,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusafe.codegen_check.extract.lex import Lines, opening_of, tokens
+from gpusafe.codegen_check.extract.lex import Lines, opening_of, tokens, words
 from gpusafe.codegen_check.extract.needed import Needed, Source, closure, flatten, keeps_leaf
 from gpusafe.codegen_check.extract.shared import rewrite_shared
 from gpusafe.parse.rust import ast
 
-_KEPT_ATTRIBUTES = frozenset(
-    [
-        "repr",
-        "inline",
-        "cold",
-        "allow",
-        "link_section",
-        "must_use",
-        "track_caller",
-        "cfg",
-        "cfg_attr",
-        "macro_use",
-        "macro_export",
-        "rustfmt::skip",
-        "path",
-        "doc(hidden)",
-        "non_exhaustive",
-    ]
+_KEPT_ATTRIBUTES = words(
+    "repr inline cold allow link_section must_use track_caller cfg cfg_attr macro_use macro_export path non_exhaustive"
 )
-_DERIVES = frozenset(["Clone", "Copy", "PartialEq", "Eq", "PartialOrd", "Ord", "Default", "Hash", "Debug"])
+_DERIVES = words("Clone Copy PartialEq Eq PartialOrd Ord Default Hash Debug")
 _CRATE_PREFIX = "#![no_std] "
 _UNROLL = re.compile(r"#\[(?:\w+::)*unroll\b[^\]]*\]")
 _FLOATS = " use gpusafe_ptx::float::GpuFloat as _;"
-_FLOAT_METHODS = frozenset(
-    """floor ceil round trunc fract abs signum sqrt exp exp2 ln log2 log10 cbrt sin cos tan asin acos atan exp_m1 ln_1p
-    sinh cosh tanh asinh acosh atanh copysign powf log hypot atan2 div_euclid rem_euclid powi mul_add sin_cos""".split()
+_FLOAT_METHODS = words(
+    "floor ceil round trunc fract abs signum sqrt exp exp2 ln log2 log10 cbrt sin cos tan asin acos atan exp_m1 ln_1p "
+    "sinh cosh tanh asinh acosh atanh copysign powf log hypot atan2 div_euclid rem_euclid powi mul_add sin_cos"
 )
 _DYNAMIC = re.compile(r"\b(?:DynamicSharedArray|dynamic_shared_mem)\b")
 DYNAMIC_SYMBOL = "gpusafe_dynamic_shared"

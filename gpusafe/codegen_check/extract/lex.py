@@ -19,6 +19,11 @@ _TOKEN = re.compile(
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
+def words(text: str) -> frozenset[str]:
+    """The words of a list that is written as one text."""
+    return frozenset(text.split())
+
+
 @dataclass(frozen=True, slots=True)
 class Token:
     """``kind``: string, lifetime, name, number or sign; ``start`` and ``end`` are offsets."""

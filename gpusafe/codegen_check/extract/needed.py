@@ -9,67 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from gpusafe.codegen_check.extract.lex import Lines, Names, names_in
+from gpusafe.codegen_check.extract.lex import Lines, Names, names_in, words
 from gpusafe.parse.rust import ast
 
 SHIMS = frozenset({"core", "std", "alloc", "cuda_std", "cuda_device", "cuda_host", "cuda_core"})
 """Crates whose names resolve in an extract (``std`` and ``alloc`` as far as ``core`` has the same)."""
 
-_ATTRIBUTE_MACROS = frozenset(
-    {
-        "kernel", "device", "cuda_module", "launch_bounds", "launch_contract", "cluster_launch", "cooperative_launch",
-        "constant", "convergent", "pure", "readonly", "address_space", "gpu_only", "externally_visible",
-    }
-)  # fmt: skip
-_LANGUAGE_TRAITS = frozenset(
-    [
-        "Add",
-        "Sub",
-        "Mul",
-        "Div",
-        "Rem",
-        "Neg",
-        "Not",
-        "BitAnd",
-        "BitOr",
-        "BitXor",
-        "Shl",
-        "Shr",
-        "AddAssign",
-        "SubAssign",
-        "MulAssign",
-        "DivAssign",
-        "RemAssign",
-        "BitAndAssign",
-        "BitOrAssign",
-        "BitXorAssign",
-        "ShlAssign",
-        "ShrAssign",
-        "Index",
-        "IndexMut",
-        "Deref",
-        "DerefMut",
-        "Default",
-        "Clone",
-        "Copy",
-        "PartialEq",
-        "Eq",
-        "PartialOrd",
-        "Ord",
-        "Iterator",
-        "IntoIterator",
-        "From",
-        "Into",
-        "AsRef",
-        "Sum",
-        "Product",
-        "Send",
-        "Sync",
-        "Drop",
-        "Fn",
-        "FnMut",
-        "FnOnce",
-    ]
+_ATTRIBUTE_MACROS = words(
+    "kernel device cuda_module launch_bounds launch_contract cluster_launch cooperative_launch constant convergent pure "
+    "readonly address_space gpu_only externally_visible"
+)
+_LANGUAGE_TRAITS = words(
+    "Add Sub Mul Div Rem Neg Not BitAnd BitOr BitXor Shl Shr AddAssign SubAssign MulAssign DivAssign RemAssign "
+    "BitAndAssign BitOrAssign BitXorAssign ShlAssign ShrAssign Index IndexMut Deref DerefMut Default Clone Copy "
+    "PartialEq Eq PartialOrd Ord Iterator IntoIterator From Into AsRef Sum Product Send Sync Drop Fn FnMut FnOnce"
 )
 
 
@@ -207,26 +160,7 @@ def _take_impl(entry: Entry, item: ast.Impl, needed: Needed) -> bool:
     return True
 
 
-_PRIMITIVES = frozenset(
-    [
-        "u8",
-        "u16",
-        "u32",
-        "u64",
-        "u128",
-        "usize",
-        "i8",
-        "i16",
-        "i32",
-        "i64",
-        "i128",
-        "isize",
-        "f32",
-        "f64",
-        "bool",
-        "char",
-    ]
-)
+_PRIMITIVES = words("u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64 bool char")
 
 
 def _take_use(item: ast.Use, needed: Needed) -> bool:
