@@ -166,7 +166,7 @@ class _Loader:
         for file, at in owner.items():
             if at is not None and str(file) not in reached and self.store.has_gpu(file):
                 package = self.packages[at]
-                if package.is_proc_macro:
+                if package.is_proc_macro and file.is_relative_to(at / "src"):
                     continue
                 crate = loose_crate(file, package, self.packages, self.store)
                 self.crates.append(crate)
@@ -175,7 +175,7 @@ class _Loader:
     def _load_loose(self, files: list[Path]) -> None:
         """Files without a package: each is a crate, unless another one declares it as a module."""
         declaring = [file for file in files if _MOD_DECLARATION.search(self.store.read(file) or "")]
-        trees = {file: loose_crate(file, None, {}, self.store) for file in declaring}
+        trees = {file: self._loose(file) for file in declaring}
         reached: set[str] = set()
         for file, crate in trees.items():
             if str(file) not in reached:
@@ -183,11 +183,18 @@ class _Loader:
         for file in files:
             if str(file) in reached:
                 continue
-            crate = trees.get(file) or loose_crate(file, None, {}, self.store)
+            crate = trees.get(file) or self._loose(file)
             if file in trees or self.store.has_gpu(file):
                 self._take_loose(crate)
             else:
                 self.libraries.append(crate)
+
+    def _loose(self, file: Path, *, reads_package: bool = False) -> Crate:
+        """A crate of its own, with the dependency versions of the package around it, if there is one."""
+        package = self.reader.enclosing(file) if not self.untrusted else None
+        if package is not None and reads_package:
+            self.store.add_root(package.manifest.folder)
+        return loose_crate(file, package, {}, self.store)
 
     def _take_loose(self, crate: Crate) -> None:
         tree = files_of(crate.modules)
@@ -197,10 +204,7 @@ class _Loader:
         rust = [file for file in self.single if file.suffix == ".rs"]
         crates: dict[Path, Crate] = {}
         for file in rust:
-            package = self.reader.enclosing(file) if not self.untrusted else None
-            if package is not None:
-                self.store.add_root(package.manifest.folder)
-            crates[file] = loose_crate(file, package, {}, self.store)
+            crates[file] = self._loose(file, reads_package=True)
         reached: set[str] = set()
         for file, crate in crates.items():
             if str(file) not in reached:
@@ -242,6 +246,8 @@ class _Loader:
                 first = syntax.errors[0]
                 message = f"syntax error in line {first.line}"
                 yield FileRecord(key, FileStatus.SYNTAX_ERROR, f"{message}; {detail}" if detail else message, first)
+            elif self.store.has_gpu(file) and syntax is None:
+                yield FileRecord(key, FileStatus.NO_GPU, "part of a procedural macro, which runs in the compiler")
             elif self.store.has_gpu(file):
                 yield FileRecord(key, FileStatus.ANALYSED, detail)
             else:

@@ -164,8 +164,12 @@ def test_a_procedural_macro_holds_no_gpu_code_of_its_own(tmp_path: Path) -> None
     files = {
         "Cargo.toml": '[package]\nname = "m"\n[lib]\nproc-macro = true',
         "src/lib.rs": "fn f() { quote! { cudarc::driver::x() } }",
+        "tests/pass/uses_it.rs": GPU,
     }
-    assert loaded(tmp_path, files).crates == ()
+    workspace = loaded(tmp_path, files)
+    assert [c.name for c in workspace.crates] == ["uses_it"]
+    record = workspace.files[0]
+    assert record.status is FileStatus.NO_GPU and "procedural macro" in record.detail
 
 
 def test_module_files_and_paths(tmp_path: Path) -> None:
@@ -301,6 +305,13 @@ def test_untrusted_input_stays_inside(tmp_path: Path) -> None:
     assert set(crate(untrusted, "app").modules) == {()}
     assert not any("secret" in path for path in untrusted.sources)
     assert any("secret" in notice for notice in untrusted.notices)
+
+
+def test_the_source_folder_of_a_package_knows_the_versions(tmp_path: Path) -> None:
+    manifest = '[package]\nname = "app"\n[dependencies]\ncudarc = "0.13"'
+    write(tmp_path, {"Cargo.toml": manifest, "src/main.rs": "mod gpu;", "src/gpu.rs": GPU})
+    (only,) = load([tmp_path / "src"]).crates
+    assert only.dependencies == {"cudarc": "0.13"} and set(only.modules) == {(), ("gpu",)}
 
 
 def test_a_lone_file_reads_modules_of_its_package_and_no_further(tmp_path: Path) -> None:
