@@ -65,9 +65,9 @@ def discard(x: Context, expr: s.Expr) -> None:
         case _:
             found = x.evaluate(expr)
             if isinstance(found, MemoryPlace) and found.type.volatile:
-                read(x, found, expr.span, render(expr))
+                read(x, found, expr.span, expr)
             elif isinstance(found, MemoryPlace) and not isinstance(expr, (s.Assign, s.Call)):
-                read(x, found, expr.span, render(expr))
+                read(x, found, expr.span, expr)
 
 
 def _discard_conditional(x: Context, expr: s.Expr, cond: s.Expr, yes: s.Expr, no: s.Expr) -> None:
@@ -101,11 +101,11 @@ def _unary(x: Context, expr: s.Unary) -> Operand:
     match expr.op:
         case "&":
             found = x.evaluate(expr.operand)
-            return address(x, found, expr.span, render(expr.operand))
+            return address(x, found, expr.span, expr.operand)
         case "*":
             found = value_of(x, expr.operand)
             overloaded = classes.unary_operator(x, "*", found, expr.span)
-            return overloaded if overloaded is not None else dereference(x, found, expr.span, render(expr.operand))
+            return overloaded if overloaded is not None else dereference(x, found, expr.span, expr.operand)
         case "++" | "--":
             if not expr.postfix:
                 return step(x, expr, expr.operand)
@@ -122,20 +122,20 @@ def _unary(x: Context, expr: s.Unary) -> Operand:
 def step(x: Context, expr: s.Unary, operand: s.Expr) -> Operand:
     """``++operand``; the place."""
     place = x.evaluate(operand)
-    before = read(x, place, operand.span, render(operand))
+    before = read(x, place, operand.span, operand)
     _step_from(x, expr, place, before)
     return place
 
 
 def _step_from(x: Context, expr: s.Unary, place: Operand, before: Value) -> None:
     one = Term(t.INT, terms.integer(1, t.INT.type))
-    after = apply(x, "+" if expr.op == "++" else "-", before, one, expr.span, render(expr))
+    after = apply(x, "+" if expr.op == "++" else "-", before, one, expr.span, expr)
     write(x, place, convert(x, after, place.type, expr.span), expr.span)
 
 
 def _postfix(x: Context, expr: s.Unary) -> Operand:
     place = x.evaluate(expr.operand)
-    before = read(x, place, expr.operand.span, render(expr.operand))
+    before = read(x, place, expr.operand.span, expr.operand)
     if isinstance(before, Term):
         before = Term(before.type, x.hold(expr.span, f"{render(expr.operand)} before", before.expr))
     _step_from(x, expr, place, before)
@@ -152,7 +152,7 @@ def _binary(x: Context, expr: s.Binary) -> Operand:
         overloaded = classes.binary_operator(x, op, left, right, expr)
         if overloaded is not None:
             return overloaded
-    return apply(x, op, left, right, expr.span, render(expr))
+    return apply(x, op, left, right, expr.span, expr)
 
 
 def _short_circuit(x: Context, expr: s.Binary, op: str) -> Operand:
@@ -223,13 +223,13 @@ def _assign(x: Context, expr: s.Assign) -> Operand:
         overloaded = classes.assignment(x, expr.op, place, right, expr)
         if overloaded is not None:
             return overloaded
-    before = read(x, place, expr.target.span, render(expr.target))
+    before = read(x, place, expr.target.span, expr.target)
     if isinstance(before, Aggregate):
         result = classes.binary_operator(x, op, before, right, s.Binary(expr.span, op, expr.target, expr.value))
-        made = result if result is not None else apply(x, op, before, right, expr.span, render(expr))
-        after = read(x, made, expr.span, render(expr))
+        made = result if result is not None else apply(x, op, before, right, expr.span, expr)
+        after = read(x, made, expr.span, expr)
     else:
-        after = apply(x, op, before, right, expr.span, render(expr))
+        after = apply(x, op, before, right, expr.span, expr)
     write(x, place, convert(x, after, place.type, expr.span), expr.span)
     return place
 
@@ -247,19 +247,19 @@ def _index(x: Context, expr: s.Index) -> Operand:
             if overloaded is not None:
                 found = overloaded
                 continue
-        base = read(x, found, expr.base.span, render(expr.base))
+        base = read(x, found, expr.base.span, expr.base)
         at = value_of(x, index)
         if isinstance(at.type, t.Pointer) and isinstance(base.type, t.Scalar):
             base, at = at, base  # `i[a]`
-        found = element(x, base, expression(x, at), expr.span, render(expr))
+        found = element(x, base, expression(x, at), expr.span, expr)
     return found
 
 
 def _member(x: Context, expr: s.Member) -> Operand:
     base = x.evaluate(expr.base)
     if expr.arrow:
-        value = read(x, base, expr.base.span, render(expr.base))
-        base = dereference(x, value, expr.base.span, render(expr.base))
+        value = read(x, base, expr.base.span, expr.base)
+        base = dereference(x, value, expr.base.span, expr.base)
     return classes.member(x, base, expr.name, expr)
 
 
@@ -267,10 +267,10 @@ def _cast(x: Context, expr: s.Cast) -> Operand:
     kind = resolve(x, expr.type)
     found = x.evaluate(expr.operand)
     if isinstance(kind, t.Reference):
-        pointer = address(x, found, expr.span, render(expr.operand)) if isinstance(found, Place) else found
+        pointer = address(x, found, expr.span, expr.operand) if isinstance(found, Place) else found
         as_pointer = convert(x, pointer, t.Pointer(kind.to), expr.span)
-        return dereference(x, as_pointer, expr.span, render(expr.operand))
-    value = read(x, found, expr.span, render(expr.operand))
+        return dereference(x, as_pointer, expr.span, expr.operand)
+    value = read(x, found, expr.span, expr.operand)
     if isinstance(kind, t.Struct):
         return classes.construct(x, kind, (value,), expr.span, render(expr))
     return convert(x, value, kind, expr.span)

@@ -13,7 +13,7 @@ from gpusafe.parse.cuda.declarations import pinned
 from gpusafe.parse.cuda.operands import declare_result, value_of
 from gpusafe.parse.cuda.places import read, write
 from gpusafe.parse.cuda.resolve import resolve
-from gpusafe.parse.cuda.scan import assigned_names, returns
+from gpusafe.parse.cuda.scan import returns
 from gpusafe.parse.cuda.values import (
     AddressOf,
     Aggregate,
@@ -37,7 +37,7 @@ def invoke(x: Context, function: s.Function, scope: Scope, args: Sequence[Operan
     key = (id(function.body), repr([n for n in scope.names.items() if not isinstance(n[1], Place)]))
     if len(x.frames) > MAX_INLINE or sum(f.key == key for f in x.frames) > 0:
         return _not_inlined(x, function, scope, args, span, f"the recursive call of `{function.name}`")
-    assigned = assigned_names(function.body, x.program.takes_references)
+    assigned = x.program.assigned_in(function.body)
     with x.inside(scope):
         result_type = resolve(x, function.result) if function.result is not None else t.VOID
     frame = Frame(function.name, key, None, result_type, assigned=assigned)
@@ -63,7 +63,7 @@ def call_closure(x: Context, closure: Closure, args: Sequence[Operand], span: Sp
     key = (id(code), "lambda")
     if len(x.frames) > MAX_INLINE or sum(f.key == key for f in x.frames) > 1:
         raise Unsupported("a lambda that calls itself")
-    assigned = assigned_names(code.body, x.program.takes_references)
+    assigned = x.program.assigned_in(code.body)
     frame = Frame("the lambda", key, None, t.Auto(), assigned=assigned)
     x.frames.append(frame)
     loops, x.loops = x.loops, []

@@ -17,7 +17,6 @@ from gpusafe.parse.cuda.places import write
 from gpusafe.parse.cuda.program import Program
 from gpusafe.parse.cuda.regions import element_type
 from gpusafe.parse.cuda.resolve import TemplateArg, bind_template, constant, resolve, show_arg
-from gpusafe.parse.cuda.scan import assigned_names
 from gpusafe.parse.cuda.values import Aggregate, FixedPlace, HandleValue, Operand, Term, UnknownValue, Value
 
 _FATAL = (TooDeep, TooLarge, RecursionError)
@@ -140,7 +139,7 @@ def _struct_value(x: Context, name: str, kind: t.CType) -> Value:
 
 def _body(x: Context, function: s.Function, params: list[_Parameter]) -> list[k.Stmt]:
     assert function.body is not None
-    assigned = assigned_names(function.body, x.program.takes_references)
+    assigned = x.program.assigned_in(function.body)
     x.frames.append(Frame(function.name, id(function.body), None, t.VOID, assigned=assigned))
     try:
         with x.emitter.collect() as made:

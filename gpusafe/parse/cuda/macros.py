@@ -121,9 +121,10 @@ class Expander:
                     continue
                 for index, piece in enumerate(pieces):
                     spaced = token.spaced if index == 0 else piece.spaced
-                    out.append(replace(piece, hidden=piece.hidden | hidden, spaced=spaced or index == 0))
+                    held = piece.hidden | hidden if piece.hidden else hidden
+                    out.append(Token(piece.kind, piece.text, piece.place, piece.first, spaced or index == 0, held))
             else:
-                out.append(replace(token, place=place or token.place, hidden=hidden, first=False, spaced=True))
+                out.append(Token(token.kind, token.text, place or token.place, False, True, hidden))
             at += 1
         if out:
             out[0] = replace(out[0], spaced=True)

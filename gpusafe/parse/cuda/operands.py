@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from gpusafe.ir.expr import Expr
+from gpusafe.ir.expr import BOOL, Expr
 from gpusafe.parse.cuda import syntax as s
 from gpusafe.parse.cuda import terms
 from gpusafe.parse.cuda import types as t
 from gpusafe.parse.cuda.context import Context, Unsupported
 from gpusafe.parse.cuda.convert import convert, expression
 from gpusafe.parse.cuda.places import read, truth
-from gpusafe.parse.cuda.render import render
-from gpusafe.parse.cuda.values import Place, StructPlace, Term, Value, VariablePlace
+from gpusafe.parse.cuda.render import shown
+from gpusafe.parse.cuda.values import Place, StructPlace, Term, UnknownValue, Value, VariablePlace
 
 
 def value_of(x: Context, expr: s.Expr) -> Value:
     """The value of an expression."""
-    return read(x, x.evaluate(expr), expr.span, render(expr))
+    return read(x, x.evaluate(expr), expr.span, expr)
 
 
 def term_of(x: Context, expr: s.Expr, kind: t.CType | None = None) -> Expr:
@@ -25,8 +25,11 @@ def term_of(x: Context, expr: s.Expr, kind: t.CType | None = None) -> Expr:
 
 
 def condition_of(x: Context, expr: s.Expr) -> Expr:
-    """The expression as a condition."""
-    return truth(value_of(x, expr))
+    """The expression as a condition; a value that is not modelled may be true or false."""
+    value = value_of(x, expr)
+    if isinstance(value, UnknownValue):
+        return x.havoc(expr.span, shown(expr), BOOL, value.reason)
+    return truth(value)
 
 
 def constant_of(x: Context, expr: s.Expr) -> int | None:

@@ -8,6 +8,7 @@ from gpusafe.parse.cuda import types as t
 from gpusafe.parse.cuda.context import Context, Unsupported
 from gpusafe.parse.cuda.convert import expression
 from gpusafe.parse.cuda.places import moved, truth
+from gpusafe.parse.cuda.render import Label, shown
 from gpusafe.parse.cuda.values import AddressOf, Aggregate, Term, UnknownValue, Value
 from gpusafe.span import Span
 
@@ -33,7 +34,7 @@ ALTERNATIVE_SPELLINGS = {"and": "&&", "or": "||", "bitand": "&", "bitor": "|", "
 _SHIFTS = frozenset({Op.SHL, Op.SHR})
 
 
-def apply(x: Context, op: str, a: Value, b: Value, span: Span, name: str) -> Value:
+def apply(x: Context, op: str, a: Value, b: Value, span: Span, name: Label) -> Value:
     """``a op b`` on built-in types (``&&`` and ``||`` are not operators in this sense)."""
     kind = BINARY.get(op)
     if kind is None:
@@ -69,7 +70,7 @@ def _is_pointer(value: Value) -> bool:
     return isinstance(value, AddressOf) or (isinstance(value, Term) and isinstance(value.type, (t.Pointer, t.Array)))
 
 
-def _pointers(x: Context, op: Op, a: Value, b: Value, span: Span, name: str) -> Value:
+def _pointers(x: Context, op: Op, a: Value, b: Value, span: Span, name: Label) -> Value:
     a, b = decayed(a), decayed(b)
     if op in (Op.ADD, Op.SUB) and _is_pointer(a) != _is_pointer(b):
         base, other = (a, b) if _is_pointer(a) else (b, a)
@@ -82,7 +83,7 @@ def _pointers(x: Context, op: Op, a: Value, b: Value, span: Span, name: str) -> 
         return Term(t.BOOL, _compare(op, a, b))
     if op is Op.SUB and isinstance(a, Term) and isinstance(b, Term):
         return Term(t.LONG, _difference(a, b))
-    raise Unsupported(f"`{name}` on pointers")
+    raise Unsupported(f"`{shown(name)}` on pointers")
 
 
 def decayed(value: Value) -> Value:
@@ -128,7 +129,7 @@ def offsets(pointer: Expr) -> tuple[Expr, Expr]:
     return pointer, total
 
 
-def _vectors(x: Context, op: str, a: Value, b: Value, span: Span, name: str) -> Value:
+def _vectors(x: Context, op: str, a: Value, b: Value, span: Span, name: Label) -> Value:
     """Half vectors have operators; other vectors only where the unit defines them."""
     kind = next(v.type for v in (a, b) if isinstance(v, Aggregate))
     if not (isinstance(kind, t.Struct) and kind.vector and kind.key in ("half2", "nv_bfloat162")):

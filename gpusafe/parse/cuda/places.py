@@ -9,6 +9,7 @@ from gpusafe.ir.expr import BOOL, I64, PTR, Expr, Op, Opaque, PtrUnknown, Type, 
 from gpusafe.parse.cuda import terms
 from gpusafe.parse.cuda import types as t
 from gpusafe.parse.cuda.context import Context, Unsupported
+from gpusafe.parse.cuda.render import Label, shown
 from gpusafe.parse.cuda.values import (
     AddressOf,
     Aggregate,
@@ -30,7 +31,7 @@ from gpusafe.span import Span
 _WHOLE_LOADS = (2, 4, 8, 16)
 
 
-def read(x: Context, operand: Operand, span: Span, name: str) -> Value:
+def read(x: Context, operand: Operand, span: Span, name: Label) -> Value:
     """The value of a place (values stay what they are); ``name`` is for the temporary that a load fills."""
     match operand:
         case Value():
@@ -49,7 +50,7 @@ def read(x: Context, operand: Operand, span: Span, name: str) -> Value:
             x.unmodelled(span, reason)
             return unknown(x, kind, span, name, reason)
         case _:
-            raise Unsupported(f"`{name}`")
+            raise Unsupported(f"`{shown(name)}`")
 
 
 def ir_type(kind: t.CType) -> Type:
@@ -63,7 +64,7 @@ def ir_type(kind: t.CType) -> Type:
             raise Unsupported(f"a value of type `{t.show(kind)}`")
 
 
-def load(x: Context, kind: t.CType, pointer: Expr, span: Span, name: str) -> Value:
+def load(x: Context, kind: t.CType, pointer: Expr, span: Span, name: Label) -> Value:
     """Load an object; arrays decay to a pointer and are not loaded."""
     match kind:
         case t.Scalar() | t.Pointer():
@@ -76,24 +77,24 @@ def load(x: Context, kind: t.CType, pointer: Expr, span: Span, name: str) -> Val
             return _load_vector(x, kind, pointer, span, name)
         case t.Struct(union=False, fields=fields):
             made = tuple(
-                load(x, _with(f.type, kind), at(pointer, f.offset), span, f"{name}.{f.name}") for f in fields
+                load(x, _with(f.type, kind), at(pointer, f.offset), span, f"{shown(name)}.{f.name}") for f in fields
             )
             return Aggregate(kind, made)
         case _:
-            raise Unsupported(f"`{name}`, a value of type `{t.show(kind)}`")
+            raise Unsupported(f"`{shown(name)}`, a value of type `{t.show(kind)}`")
 
 
 def _with(kind: t.CType, outer: t.CType) -> t.CType:
     return replace(kind, volatile=True) if outer.volatile else kind
 
 
-def _load(x: Context, type_: Type, pointer: Expr, span: Span, name: str, volatile: bool) -> Expr:
-    var = x.temporary(name, type_)
+def _load(x: Context, type_: Type, pointer: Expr, span: Span, name: Label, volatile: bool) -> Expr:
+    var = x.temporary(shown(name), type_)
     x.emit(k.Load(span, var.name, pointer, type_, volatile))
     return var
 
 
-def _load_vector(x: Context, kind: t.Struct, pointer: Expr, span: Span, name: str) -> Aggregate:
+def _load_vector(x: Context, kind: t.Struct, pointer: Expr, span: Span, name: Label) -> Aggregate:
     """One access of the whole vector; integer elements are cut out of it, others are opaque parts of it."""
     whole = _load(x, Type("int", kind.size * 8), pointer, span, name, kind.volatile)
     parts: list[Value] = []
@@ -114,15 +115,15 @@ def at(pointer: Expr, offset: int) -> Expr:
     return terms.move(pointer, terms.integer(offset, I64))
 
 
-def unknown(x: Context, kind: t.CType, span: Span, name: str, reason: str) -> Value:
+def unknown(x: Context, kind: t.CType, span: Span, name: Label, reason: str) -> Value:
     """A value of a type that is not modelled."""
     match kind:
         case t.Scalar(type=type_):
-            return Term(t.plain(kind), x.havoc(span, name, type_, reason))
+            return Term(t.plain(kind), x.havoc(span, shown(name), type_, reason))
         case t.Pointer() | t.Array():
             return Term(kind, PtrUnknown(PTR, reason))
         case t.Struct(fields=fields, union=False):
-            return Aggregate(kind, tuple(unknown(x, f.type, span, f"{name}.{f.name}", reason) for f in fields))
+            return Aggregate(kind, tuple(unknown(x, f.type, span, f"{shown(name)}.{f.name}", reason) for f in fields))
         case t.Void():
             return NoValue(kind)
         case _:
@@ -209,7 +210,7 @@ def _packed(kind: t.Struct, parts: tuple[Expr, ...]) -> Expr:
     return Opaque(whole, f"{kind.key} value", parts)
 
 
-def address(x: Context, operand: Operand, span: Span, name: str) -> Value:
+def address(x: Context, operand: Operand, span: Span, name: Label) -> Value:
     """``&place``."""
     match operand:
         case MemoryPlace(type=kind, pointer=pointer):
@@ -219,10 +220,10 @@ def address(x: Context, operand: Operand, span: Span, name: str) -> Value:
         case Place():
             return AddressOf(t.Pointer(operand.type), operand)
         case _:
-            raise Unsupported(f"the address of `{name}`")
+            raise Unsupported(f"the address of `{shown(name)}`")
 
 
-def dereference(x: Context, value: Value, span: Span, name: str) -> Place:
+def dereference(x: Context, value: Value, span: Span, name: Label) -> Place:
     """``*value``."""
     match value:
         case Term(type=t.Pointer(to=to), expr=expr):
@@ -232,10 +233,10 @@ def dereference(x: Context, value: Value, span: Span, name: str) -> Place:
         case AddressOf(type=kind, place=place):
             return seen_as(place, kind.to, name)
         case _:
-            raise Unsupported(f"`*{name}`")
+            raise Unsupported(f"`*{shown(name)}`")
 
 
-def seen_as(place: Place, kind: t.CType, name: str) -> Place:
+def seen_as(place: Place, kind: t.CType, name: Label) -> Place:
     """A place in registers accessed as another type (``*(int*)&f``)."""
     if t.same(place.type, kind):
         return place
@@ -243,28 +244,28 @@ def seen_as(place: Place, kind: t.CType, name: str) -> Place:
         case StructPlace(fields=(first, *_)), _ if t.same(first.type, kind):
             return first
         case StructPlace(), _:
-            return ElementPlace(kind, place, f"`{name}`, part of a local struct seen as another type")
+            return ElementPlace(kind, place, f"`{shown(name)}`, part of a local struct seen as another type")
         case VariablePlace(type=t.Scalar()), t.Scalar():
-            return ElementPlace(kind, StructPlace(t.Struct("?", (), 1, 1), (place,)), f"`{name}`, seen as another type")
+            return ElementPlace(kind, StructPlace(t.Struct("?", (), 1, 1), (place,)), f"`{shown(name)}`, seen as another type")
         case _:
             return UnknownPlace(kind, f"a local variable seen as `{t.show(kind)}`")
 
 
-def element(x: Context, base: Value, index: Expr, span: Span, name: str) -> Place:
+def element(x: Context, base: Value, index: Expr, span: Span, name: Label) -> Place:
     """``base[index]``."""
     match base:
         case Term(type=t.Pointer(to=to) | t.Array(of=to), expr=expr):
             size = t.size_of(to)
             if size is None:
-                return UnknownPlace(to, f"`{name}`, an element of type `{t.show(to)}`")
+                return UnknownPlace(to, f"`{shown(name)}`, an element of type `{t.show(to)}`")
             return MemoryPlace(to, terms.move(expr, terms.scaled(index, size)))
         case AddressOf(type=kind, place=place):
             return _register_element(place, kind.to, terms.value_of(index), name)
         case _:
-            raise Unsupported(f"`{name}`")
+            raise Unsupported(f"`{shown(name)}`")
 
 
-def _register_element(place: Place, kind: t.CType, index: int | None, name: str) -> Place:
+def _register_element(place: Place, kind: t.CType, index: int | None, name: Label) -> Place:
     if index == 0:
         return seen_as(place, kind, name)
     if isinstance(place, StructPlace):
@@ -273,22 +274,22 @@ def _register_element(place: Place, kind: t.CType, index: int | None, name: str)
             for field, inner in zip(place.type.fields, place.fields, strict=False):
                 if field.offset == offset and t.same(inner.type, kind):
                     return inner
-        return ElementPlace(kind, place, f"`{name}`, an element of a local struct")
-    return UnknownPlace(kind, f"`{name}`, reached from the address of a local variable")
+        return ElementPlace(kind, place, f"`{shown(name)}`, an element of a local struct")
+    return UnknownPlace(kind, f"`{shown(name)}`, reached from the address of a local variable")
 
 
-def moved(x: Context, base: Value, index: Expr, span: Span, name: str) -> Value:
+def moved(x: Context, base: Value, index: Expr, span: Span, name: Label) -> Value:
     """``base + index`` on pointers."""
     match base:
         case Term(type=t.Pointer(to=to) as kind, expr=expr):
             size = t.size_of(to)
             if size is None:
-                return Term(kind, PtrUnknown(PTR, f"`{name}`, a pointer to `{t.show(to)}`"))
+                return Term(kind, PtrUnknown(PTR, f"`{shown(name)}`, a pointer to `{t.show(to)}`"))
             return Term(t.plain(kind), terms.move(expr, terms.scaled(index, size)))
         case AddressOf(type=kind, place=place):
             return AddressOf(kind, _register_element(place, kind.to, terms.value_of(index), name))
         case _:
-            raise Unsupported(f"`{name}`")
+            raise Unsupported(f"`{shown(name)}`")
 
 
 def truth(value: Value) -> Expr:

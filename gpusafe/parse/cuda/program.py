@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from gpusafe.parse.cuda import syntax as s
-from gpusafe.parse.cuda.scan import references
+from gpusafe.parse.cuda.scan import assigned_names, references
 
 T = TypeVar("T", bound=s.Item)
 
@@ -25,6 +25,7 @@ class Program:
     namespaces: dict[str, str] = field(default_factory=dict)
     kernels: list[s.Function] = field(default_factory=list)
     instantiations: list[s.Function] = field(default_factory=list)
+    assigned: dict[int, frozenset[str]] = field(default_factory=dict)
 
     @staticmethod
     def of(items: Iterable[s.Item]) -> Program:
@@ -68,6 +69,13 @@ class Program:
         if found is None:
             return last == "swap"
         return any(references(f.params) for f in found)
+
+    def assigned_in(self, body: s.Compound) -> frozenset[str]:
+        """The names that a body may write after their declaration (computed once for each body)."""
+        known = self.assigned.get(id(body))
+        if known is None:
+            known = self.assigned[id(body)] = assigned_names(body, self.takes_references)
+        return known
 
     def expand(self, name: str) -> str:
         """``cg::this_grid`` as ``cooperative_groups::this_grid``: namespace aliases replaced."""

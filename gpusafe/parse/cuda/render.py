@@ -5,6 +5,13 @@ from __future__ import annotations
 from gpusafe.parse.cuda import syntax as s
 
 _LONGEST = 40
+Label = str | s.Expr
+"""A name for messages and temporaries: text, or an expression that is rendered only when it is needed."""
+
+
+def shown(label: Label) -> str:
+    """The text of a label."""
+    return label if isinstance(label, str) else render(label)
 
 
 def render(expr: s.Expr, depth: int = 0) -> str:

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields
+from functools import cache
 
 from gpusafe.parse.cuda import syntax as s
+
+
+@cache
+def _parts(kind: type) -> tuple[str, ...]:
+    """The fields of a node class that may hold nodes."""
+    return tuple(f.name for f in fields(kind) if f.name not in ("span", "name", "op", "flags", "value_type"))
 
 
 def nodes(root: s.Node, *, into_lambdas: bool = True) -> Iterator[s.Node]:
@@ -21,7 +28,7 @@ def nodes(root: s.Node, *, into_lambdas: bool = True) -> Iterator[s.Node]:
         if isinstance(here, s.Lambda) and not into_lambdas:
             continue
         yield here
-        todo.extend(getattr(here, f.name) for f in fields(here) if f.name != "span")
+        todo.extend(getattr(here, name) for name in _parts(type(here)))
 
 
 def assigned_names(body: s.Node, takes_references: Callable[[str], bool]) -> frozenset[str]:
@@ -96,7 +103,7 @@ def continues(body: s.Stmt) -> bool:
         elif isinstance(here, s.Continue):
             return True
         elif isinstance(here, (s.Stmt, s.Case)) and not isinstance(here, (s.For, s.While, s.DoWhile, s.RangeFor)):
-            todo.extend(getattr(here, f.name) for f in fields(here) if f.name != "span")
+            todo.extend(getattr(here, name) for name in _parts(type(here)))
     return False
 
 
@@ -112,5 +119,5 @@ def breaks(body: s.Stmt | s.Case) -> bool:
         elif isinstance(here, (s.Stmt, s.Case)) and not isinstance(
             here, (s.For, s.While, s.DoWhile, s.RangeFor, s.Switch)
         ):
-            todo.extend(getattr(here, f.name) for f in fields(here) if f.name != "span")
+            todo.extend(getattr(here, name) for name in _parts(type(here)))
     return False

@@ -10,7 +10,6 @@ from gpusafe.parse.cuda import types as t
 from gpusafe.parse.cuda.context import Context, Unsupported
 from gpusafe.parse.cuda.convert import convert, expression
 from gpusafe.parse.cuda.places import read
-from gpusafe.parse.cuda.render import render
 from gpusafe.parse.cuda.values import Operand, Value
 from gpusafe.span import Span
 
@@ -38,7 +37,7 @@ class CallSite:
 
     def value(self, x: Context, index: int, kind: t.CType | None = None) -> Value:
         """An argument's value, converted to ``kind`` if given."""
-        value = read(x, self.operand(x, index), self.args[index].span, render(self.args[index]))
+        value = read(x, self.operand(x, index), self.args[index].span, self.args[index])
         return convert(x, value, kind, self.args[index].span) if kind is not None else value
 
     def term(self, x: Context, index: int, kind: t.CType | None = None) -> Expr:
