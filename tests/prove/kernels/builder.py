@@ -154,9 +154,7 @@ class KernelBuilder:
         return Array(name, element)
 
     def shared(self, name: str, length: int, element: Type = F32) -> Array:
-        self.regions.append(
-            Region(name, Space.SHARED, element.bytes, Const(U64, length), span(2), initialized=False)
-        )
+        self.regions.append(Region(name, Space.SHARED, element.bytes, Const(U64, length), span(2), initialized=False))
         return Array(name, element)
 
     def special(self, name: str) -> V:

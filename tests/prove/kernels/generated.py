@@ -70,7 +70,9 @@ def kernels(draw: Any) -> Kernel:
                         statements(depth + 1)
                 case 7:
                     end = draw(st.sampled_from([V(n.expr), k.tid + 1, k.block + 2]))
-                    with k.count(f"i{k.line}", draw(st.sampled_from([k.tid, k.tid * 0])), end % 6, draw(st.integers(1, 2))) as i:
+                    with k.count(
+                        f"i{k.line}", draw(st.sampled_from([k.tid, k.tid * 0])), end % 6, draw(st.integers(1, 2))
+                    ) as i:
                         counters.append(i)
                         statements(depth + 1)
                         counters.pop()
