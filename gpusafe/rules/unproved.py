@@ -47,10 +47,16 @@ def _note(unit: Unit, rule: str, reason: str, group: list[Obligation]) -> Findin
     return Finding(
         rule,
         Level.NOTE,
-        f"{what} `{unit.name}` is neither proved nor refuted: {reason}",
+        _headline(unit, what, reason),
         Site(first.span, "not settled here"),
-        tuple(Site(span, "nor here") for span in spans[1:3]),
+        tuple(Site(span, "nor here") for span in spans[1:3] if not span.contains(first.span)),
         tuple(questions),
         RULES[rule].help,
         unit.name,
     )
+
+
+def _headline(unit: Unit, what: str, reason: str) -> str:
+    if unit.verdict is Verdict.REFUTED:  # an error says so already; this is about the rest of it
+        return f"not all of {what} `{unit.name}` is settled: {reason}"
+    return f"{what} `{unit.name}` is neither proved nor refuted: {reason}"

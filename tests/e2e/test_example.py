@@ -31,7 +31,7 @@ def faults() -> list[tuple[str, int]]:
     for path in sorted((ROOT / EXAMPLE).rglob("*.rs")):
         lines = path.read_text(encoding="utf-8").splitlines()
         for number, line in enumerate(lines, 1):
-            if "FAULT" in line:
+            if "FAULT:" in line:
                 behind = next(i for i in range(number, len(lines)) if not lines[i].strip().startswith("//"))
                 found.append((path.relative_to(ROOT).as_posix(), behind + 1))
     return found

@@ -62,6 +62,11 @@ def test_unknowns_with_one_reason_are_one_note() -> None:
     assert notes[0].notes[-1] == "not settled: 4 more questions about this kernel"
 
 
+def test_what_is_open_beside_a_fault_is_not_called_unrefuted() -> None:
+    _, note = findings([kernel(refuted("GS201", 3, 4), unknown("a loop"))])
+    assert note.message == "not all of kernel `k` is settled: a loop"
+
+
 def test_reasons_with_a_rule_of_their_own_get_it() -> None:
     notes = findings([kernel(unknown("call of `sort`, which is not in this crate"), unknown("solver limit reached"))])
     assert [n.rule for n in notes] == ["GS902", "GS904"]
