@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gpusafe.dataflow.accesses import Access, BarrierPoint, SideCondition, Trace, conditions
 from gpusafe.dataflow.execute import Executor
@@ -147,7 +147,7 @@ def analyse(kernel: Kernel, context: LaunchContext, *, hasty: bool = False, rlim
         question.asked += 1
         answer = uses_own_copy(setting, use) if rlimit else Answer("unknown")
         if answer.status != "unsat":
-            question.failures.append(Failure(use.access, use.access, True, answer))
+            question.failures.append(Failure(replace(use.access, span=use.copy.span, offset=use.copy.offset), use.access, True, answer))
             if hasty:
                 out.cut = True
                 return out
