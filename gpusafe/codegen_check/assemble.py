@@ -14,6 +14,7 @@ from gpusafe.codegen_check.toolchain import Ptxas
 _LIMITS = Limits(seconds=60.0)
 _OLDEST = 75  # ptxas 13 knows no older architecture; code for one assembles as this one
 _ERROR = re.compile(r"ptxas .*?, line (\d+); (?:error|fatal)\s*: (.*)")
+_TOO_MUCH = re.compile(r"ptxas (?:error|fatal)\s*: (.* uses too much .*)")
 _NEEDS = re.compile(
     r"requires (?:\.target sm_|PTX ISA)|(?:not supported|unsupported) .*(?:target|version)|"
     r"Unsupported \.version|not defined for option|cannot be compiled to future architecture"
@@ -49,6 +50,7 @@ def assemble(ptxas: Ptxas, text: str, target: Target, folder: Path) -> Assembled
         return Assembled(problem=f"ptxas {outcome.problem}")
     text = outcome.stderr + outcome.stdout
     errors = tuple(Complaint(message.strip(), line=int(line)) for line, message in _ERROR.findall(text))
+    errors = errors or tuple(Complaint(message.strip()) for message in _TOO_MUCH.findall(text))
     if errors:
         return Assembled(errors)
     last = next((line for line in reversed(text.splitlines()) if line.strip()), "no reason given")

@@ -12,9 +12,11 @@ from gpusafe.codegen_check.build import Builder
 from gpusafe.codegen_check.core_library import SetupError, ready_sysroot, setup_core
 from gpusafe.codegen_check.crate_source import find_source
 from gpusafe.codegen_check.flags import Flags, Target, flags_of, targets_for
+from gpusafe.codegen_check.host_side import shared_with_host
 from gpusafe.codegen_check.judge import Confirmation, Judge, merge
 from gpusafe.codegen_check.shim_library import shim_externs
 from gpusafe.codegen_check.toolchain import Toolchain, find
+from gpusafe.ir.host import LaunchSite
 from gpusafe.ir.kernel import Kernel
 from gpusafe.parse.workspace_model import Workspace
 from gpusafe.verdict import PtxStatus
@@ -36,13 +38,15 @@ def confirm(
     targets: Sequence[str] = (),
     *,
     mode: str = "auto",
+    sites: Mapping[str, Sequence[LaunchSite]] | None = None,
     tools: Toolchain | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> dict[str, Confirmation]:
     """Compile the kernels for each target and hold the PTX against them; by kernel key.
 
     ``targets`` are those that the user asked for (empty: the default ones). With ``mode`` ``auto`` only what is there
-    is used; ``always`` builds ``core`` first if need be. Never raises: whatever goes wrong is ``skipped``, with why.
+    is used; ``always`` builds ``core`` first if need be. ``sites`` are the kernels' launches, by key: they say where
+    the host takes part while a kernel runs. Never raises: whatever goes wrong is ``skipped``, with why.
     """
     wanted = [k for k in kernels if k.dialect in _RUST]
     found = {
@@ -59,7 +63,7 @@ def confirm(
                 found[kernel.key] = (
                     _skipped(targets, Flags(), ready)
                     if isinstance(ready, str)
-                    else _confirm_one(kernel, workspace, targets, ready)
+                    else _confirm_one(kernel, workspace, targets, ready, (sites or {}).get(kernel.key, ()))
                 )
     except OSError as error:
         for kernel in wanted:
@@ -83,7 +87,9 @@ def _prepare(tools: Toolchain, mode: str, folder: Path, environ: Mapping[str, st
     return _Ready(tools, Builder(tools.rustc, sysroot, externs, folder))
 
 
-def _confirm_one(kernel: Kernel, workspace: Workspace, asked: Sequence[str], ready: _Ready) -> Confirmation:
+def _confirm_one(
+    kernel: Kernel, workspace: Workspace, asked: Sequence[str], ready: _Ready, sites: Sequence[LaunchSite]
+) -> Confirmation:
     flags = Flags()
     try:
         if kernel.generic:
@@ -96,7 +102,8 @@ def _confirm_one(kernel: Kernel, workspace: Workspace, asked: Sequence[str], rea
             flags = flags_of(source.root_file.text)
         if flags.refused:
             return _skipped(asked, flags, f"the flag `{flags.refused[0]}` is not passed on to rustc")
-        judge = Judge(kernel, ready.tools.ptxas, workspace.sources.get(kernel.span.file, ""))
+        text = workspace.sources.get(kernel.span.file, "")
+        judge = Judge(kernel, ready.tools.ptxas, text, shared_with_host(kernel, sites))
         judged = []
         for target in targets_for(flags, asked):
             built = ready.builder.build(kernel, source, flags, target)

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from gpusafe.codegen_check.assemble import Assembled, assemble, needs_newer_target
 from gpusafe.codegen_check.build import Built
 from gpusafe.codegen_check.compare import Weaker, compare
+from gpusafe.codegen_check.compare.operations import statements
 from gpusafe.codegen_check.compile import Complaint
 from gpusafe.codegen_check.extract.lex import Lines, tokens
 from gpusafe.codegen_check.flags import Target
 from gpusafe.codegen_check.ptx import Function, PtxError, Unit, read
 from gpusafe.codegen_check.toolchain import Ptxas
-from gpusafe.ir.kernel import Kernel
+from gpusafe.ir.kernel import Atomic, Fence, Kernel, Order, Stmt
 from gpusafe.span import Span
 from gpusafe.verdict import Counterexample, Obligation, PtxStatus, Site, Verdict
+
+_ORDERED = frozenset({Order.ACQUIRE, Order.RELEASE, Order.ACQ_REL, Order.SEQ_CST})
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +53,15 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Judges one kernel's PTX; ``text`` is the file that the kernel stands in."""
+    """Judges one kernel's PTX.
+
+    ``text`` is the file that the kernel stands in; ``with_host`` are the regions that the host uses while it runs.
+    """
 
     kernel: Kernel
     ptxas: Ptxas | None
     text: str
+    with_host: frozenset[str] = frozenset()
 
     def judge(self, built: Built, target: Target, folder: Path) -> Judged:
         """What is to be said about one target."""
@@ -91,10 +98,18 @@ class Judge:
         return Judged(PtxStatus(target.name, "rejected", compiled.reason), (fault,))
 
     def _place_of(self, reason: str) -> Span:
-        """The call that LLVM's message is about, where it can be told; else the kernel."""
+        """The operation that LLVM's message is about, where it can be told; else the kernel."""
+        found: Span | None = None
         if 'scope "Thread"' in reason:
-            return _mention(self.kernel.span.file, self.text, "compiler_fence") or self.kernel.span
-        return self.kernel.span
+            found = _mention(self.kernel.span.file, self.text, "compiler_fence")
+        elif "atomic" in reason or "ordering" in reason:
+            found = next((s.span for s in self._statements() if isinstance(s, Atomic) and s.order in _ORDERED), None)
+        elif "fence" in reason:
+            found = next((s.span for s in self._statements() if isinstance(s, Fence)), None)
+        return found or self.kernel.span
+
+    def _statements(self) -> Iterator[Stmt]:
+        return statements(self.kernel.body)
 
     def _not_assembled(self, built: Built, unit: Unit, assembled: Assembled, target: Target) -> Judged:
         if assembled.problem:
@@ -119,8 +134,12 @@ class Judge:
     def _compared(
         self, built: Built, unit: Unit, function: Function, assembled: Assembled | None, target: Target
     ) -> Judged:
-        comparison = compare(self.kernel, unit, function, built.files)
+        comparison = compare(self.kernel, unit, function, built.files, self.with_host)
         detail = f"{comparison.checked} operations" + ("" if assembled else "; not assembled: no ptxas")
+        if not built.as_is:
+            detail += "; built from an extract" + (
+                "" if self.kernel.dialect == "ptx-kernel" else " with stand-in crates"
+            )
         if comparison.notes:
             detail += "; " + "; ".join(comparison.notes)
         if comparison.weaker and not built.as_is and self.kernel.dialect != "ptx-kernel":

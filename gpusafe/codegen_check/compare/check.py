@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from gpusafe.codegen_check.compare.clones import cloned
@@ -11,7 +11,7 @@ from gpusafe.codegen_check.compare.matching import match
 from gpusafe.codegen_check.compare.missing import missing
 from gpusafe.codegen_check.compare.motion import Context, dropped_stores, hoisted_polls, moved_loads
 from gpusafe.codegen_check.compare.operations import operations, statements
-from gpusafe.codegen_check.compare.orders import narrow_scopes, weak_atomics, weak_fences
+from gpusafe.codegen_check.compare.orders import narrow_scopes, weak_atomics, weak_fences, without_host
 from gpusafe.codegen_check.compare.spaces import shared_in_global, stale_loads
 from gpusafe.codegen_check.compare.strength import SCOPE_WORDS
 from gpusafe.codegen_check.compare.values import values_of
@@ -35,8 +35,17 @@ class Comparison:
     checked: int
 
 
-def compare(kernel: Kernel, unit: Unit, function: Function, files: Mapping[str, str]) -> Comparison:
-    """Hold ``function`` against ``kernel``; ``files`` maps file names in the PTX to those of the kernel's spans."""
+def compare(
+    kernel: Kernel,
+    unit: Unit,
+    function: Function,
+    files: Mapping[str, str],
+    with_host: Collection[str] = (),
+) -> Comparison:
+    """Hold ``function`` against ``kernel``; ``files`` maps file names in the PTX to those of the kernel's spans.
+
+    ``with_host`` are the regions that the host uses while the kernel runs.
+    """
     asked = operations(kernel.body)
     flow = build_flow(function)
     matching = match(function, asked, files)
@@ -53,6 +62,8 @@ def compare(kernel: Kernel, unit: Unit, function: Function, files: Mapping[str, 
         *stale_loads(context),
         *shared_in_global(context, (*unit.symbols, *function.symbols)),
     ]
+    faulty = {w.primary.span for w in found}
+    found += (w for w in without_host(context, with_host) if w.primary.span not in faulty)
     notes = tuple(
         f"the atomic at {group.span} is at {SCOPE_WORDS[has]} scope, not {SCOPE_WORDS[wanted]} scope"
         for group, wanted, has in narrow_scopes(matching)

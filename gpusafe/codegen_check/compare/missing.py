@@ -18,7 +18,7 @@ _WORDS = {
     "mbarrier": "mbarrier operation", "async-copy": "asynchronous copy", "async-control": "wait for copies",
     "atomic-load": "atomic load", "atomic-store": "atomic store", "rmw": "atomic", "cas": "compare-exchange",
 }  # fmt: skip
-_NEVER_DROPPED = frozenset({"fence", "barrier", "warp-barrier", "atomic-store", "rmw", "cas"})
+_MAY_MERGE = frozenset({"warp-op"})  # of several with equal operands one may be kept
 
 
 def missing(context: Context) -> tuple[tuple[Weaker, ...], tuple[str, ...]]:
@@ -31,7 +31,7 @@ def missing(context: Context) -> tuple[tuple[Weaker, ...], tuple[str, ...]]:
         if group.kind == "fence" and all(_beside_another(context, op) for op in group.operations):
             continue
         anchor = next((a for op in group.operations for a in _anchors(context, op)), None)
-        if anchor is not None and group.kind in _NEVER_DROPPED:
+        if anchor is not None and group.kind not in _MAY_MERGE:
             weaker.append(_left_out(context, group, anchor))
         else:
             unclear.append(f"no PTX instruction for the {_WORDS[group.kind]} at {group.span}")
@@ -39,8 +39,8 @@ def missing(context: Context) -> tuple[tuple[Weaker, ...], tuple[str, ...]]:
 
 
 def _anchors(context: Context, missing: Operation) -> Iterator[Operation]:
-    """Operations that run whenever the missing one does, and that the PTX has."""
-    for op in context.operations:
+    """Operations that run right behind the missing one whenever it does, and that the PTX has."""
+    for op in context.operations[missing.order + 1 :]:
         if op.guards == missing.guards and op.loops == missing.loops and context.matching.group(op).instrs:
             yield op
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from gpusafe.codegen_check.compare.findings import Weaker
 from gpusafe.codegen_check.compare.matching import INSTRUCTIONS, Matching
@@ -17,7 +18,21 @@ from gpusafe.codegen_check.compare.strength import ACQUIRES
 from gpusafe.codegen_check.compare.values import Values, parts, pointer_of, thread_conditions
 from gpusafe.codegen_check.ptx import Flow
 from gpusafe.ir.expr import Var
-from gpusafe.ir.kernel import Atomic, Barrier, Break, Fence, If, Kernel, Load, Loop, MBarrier, Return, Store, Unmodelled
+from gpusafe.ir.kernel import (
+    Atomic,
+    Barrier,
+    Break,
+    Fence,
+    If,
+    Kernel,
+    Load,
+    Loop,
+    MBarrier,
+    Return,
+    Stmt,
+    Store,
+    Unmodelled,
+)
 from gpusafe.verdict import Site
 
 
@@ -33,7 +48,8 @@ class Context:
 
     def shared_with_others(self, load: Operation) -> Operation | None:
         """A write to the load's region by threads that another condition selects than those that load."""
-        region = self.values.region(load.stmt.ptr) if isinstance(load.stmt, Load) else None
+        loaded = pointer_of(load.stmt)
+        region = self.values.region(loaded) if loaded is not None else None
         if region is None:
             return None
         by_thread = thread_conditions(self.kernel, self.values)
@@ -48,7 +64,8 @@ class Context:
 
     def strays(self, load: Operation) -> tuple[int, ...]:
         """Plain loads from the same region for which the PTX names no place (LLVM drops it when it hoists)."""
-        region = self.values.region(load.stmt.ptr) if isinstance(load.stmt, Load) else None
+        loaded = pointer_of(load.stmt)
+        region = self.values.region(loaded) if loaded is not None else None
         function = self.matching.function
         nowhere = (
             (index, instr)
@@ -168,7 +185,7 @@ def hoisted_polls(context: Context) -> Iterator[Weaker]:
     """Loads that a loop waits on, which the PTX does once before the loop."""
     loops = {id(s): s for s in statements(context.kernel.body) if isinstance(s, Loop)}
     for load in context.operations:
-        if load.kind != "load" or not isinstance(load.stmt, Load) or load.stmt.var is None or not load.loops:
+        if not load.loops or not _is_load(load.stmt) or load.stmt.var is None:
             continue
         loop = loops[load.loops[-1]]
         instrs = context.matching.group(load).instrs or context.strays(load)
@@ -185,12 +202,16 @@ def hoisted_polls(context: Context) -> Iterator[Weaker]:
             )
 
 
+def _is_load(stmt: Stmt) -> TypeGuard[Load | Atomic]:
+    return isinstance(stmt, Load) or (isinstance(stmt, Atomic) and stmt.op == "load")
+
+
 def _waits_on(loop: Loop, var: str) -> bool:
     """Whether the loop does nothing but ask for ``var`` and leave when it is right."""
     depends = {var}
     leaves = False
     for stmt in statements(loop.body):
-        if isinstance(stmt, Store | Atomic | Barrier | Fence):
+        if isinstance(stmt, Store | Barrier) or (isinstance(stmt, Atomic) and stmt.op != "load"):
             return False
         value = getattr(stmt, "value", None)
         if (
@@ -199,8 +220,10 @@ def _waits_on(loop: Loop, var: str) -> bool:
             and any(isinstance(t, Var) and t.name in depends for t in parts(value))
         ):
             depends.add(stmt.var)
-        if isinstance(stmt, If) and any(isinstance(t, Var) and t.name in depends for t in parts(stmt.cond)):
-            leaves |= any(isinstance(s, Break | Return) for s in statements((*stmt.then, *stmt.orelse)))
+        if isinstance(stmt, If) and any(isinstance(s, Break | Return) for s in statements((*stmt.then, *stmt.orelse))):
+            if not any(isinstance(t, Var) and t.name in depends for t in parts(stmt.cond)):
+                return False  # it also ends by itself, and may be unrolled
+            leaves = True
     return leaves
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from gpusafe.codegen_check.compare.findings import Weaker
 from gpusafe.codegen_check.compare.matching import Group, Matching
+from gpusafe.codegen_check.compare.motion import Context
 from gpusafe.codegen_check.compare.strength import (
     ORDER_WORDS,
     RANK,
@@ -69,6 +70,20 @@ def narrow_scopes(matching: Matching) -> Iterator[tuple[Group, Scope, Scope]]:
             has = min((scope_of(matching.function.instrs[i]) for i in group.instrs), key=RANK.__getitem__)
             if RANK[has] < RANK[scope]:
                 yield group, scope, has
+
+
+def without_host(context: Context, with_host: Collection[str]) -> Iterator[Weaker]:
+    """Atomics on memory that the host uses meanwhile whose scope leaves the host out."""
+    for group, wanted, has in narrow_scopes(context.matching):
+        asked = group.operations[0].stmt
+        if isinstance(asked, Atomic) and wanted is Scope.SYSTEM and context.values.region(asked.ptr) in with_host:
+            label = f"asks for system scope, gets {SCOPE_WORDS[has]} scope"
+            yield Weaker(
+                f"the compiled PTX narrows this atomic to {SCOPE_WORDS[has]} scope, which leaves out the host",
+                Site(group.span, label),
+                context.matching.instrs(group),
+                help=("hand over to the host by an atomic store or a compare-exchange, which keep system scope",),
+            )
 
 
 def weak_fences(matching: Matching) -> Iterator[Weaker]:

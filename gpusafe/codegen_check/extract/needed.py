@@ -16,8 +16,8 @@ SHIMS = frozenset({"core", "std", "alloc", "cuda_std", "cuda_device", "cuda_host
 """Crates whose names resolve in an extract (``std`` and ``alloc`` as far as ``core`` has the same)."""
 
 _ATTRIBUTE_MACROS = words(
-    "kernel device cuda_module launch_bounds launch_contract cluster_launch cooperative_launch constant convergent pure "
-    "readonly address_space gpu_only externally_visible"
+    "kernel device cuda_module launch_bounds launch_contract cluster_launch cooperative_launch constant convergent "
+    "pure readonly address_space gpu_only externally_visible"
 )
 _LANGUAGE_TRAITS = words(
     "Add Sub Mul Div Rem Neg Not BitAnd BitOr BitXor Shl Shr AddAssign SubAssign MulAssign DivAssign RemAssign "
