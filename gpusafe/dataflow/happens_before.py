@@ -101,12 +101,16 @@ def same_context(a: str | None, b: str | None, charitable: bool) -> bool:
 
 
 def may_serialise(a: Stream, b: Stream, charitable: bool) -> bool:
-    """Whether work on two different streams waits for each other by the streams' kinds alone."""
+    """Whether work on two different streams waits for each other by the streams' kinds alone.
+
+    An unknown stream comes from outside: it may be another unknown one, the NULL stream or a blocking stream, but not a
+    non-blocking stream that was made on this path.
+    """
     if not same_context(a.context, b.context, charitable):
         return False
     kinds = {a.kind, b.kind}
     if charitable and "unknown" in kinds:
-        return True
+        return "nonblocking" not in kinds
     return "legacy" in kinds and (a.kind == b.kind or bool(kinds & _BLOCKING))
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from hand_paths import HandPath
 from hypothesis import strategies as st
+
+from tests.dataflow.hand_paths import HandPath
 
 STREAMS = {"a": "nonblocking", "b": "nonblocking", "c": "blocking", "null": "legacy"}
 EVENTS = ("e", "f")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from hand_paths import HandPath
-
 from gpusafe.dataflow.happens_before import order
+from tests.dataflow.hand_paths import HandPath
 
 
 def two_streams(kind: str = "nonblocking") -> HandPath:
@@ -213,3 +212,10 @@ def test_an_unmodelled_call_orders_everything_only_under_the_kind_reading() -> N
     second = p.copy("b", read="x")
     assert not order(p.path()).orders(first, second)
     assert order(p.path(), charitable=True).orders(first, second)
+
+
+def test_a_stream_from_outside_is_no_stream_that_was_made_here() -> None:
+    p = two_streams()
+    p.stream("outside", "unknown")
+    first, second = p.memset("a", "x"), p.copy("outside", read="x")
+    assert not order(p.path(), charitable=True).either_way(first, second)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import networkx as nx
-from hand_paths import HandPath
 from hypothesis import HealthCheck, Phase, given, settings
-from random_paths import build, steps
 
 from gpusafe.dataflow.happens_before import order
 from gpusafe.dataflow.launch_graph import launch_graph
 from gpusafe.ir.host import Enqueue
+from tests.dataflow.hand_paths import HandPath
+from tests.dataflow.random_paths import build, steps
 
 
 def test_edges_carry_their_reasons() -> None:

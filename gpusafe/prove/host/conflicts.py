@@ -51,6 +51,18 @@ def pairs(path: HostPath, found: Effects, ordering: Ordering) -> Iterator[Pair]:
         group.modes[access.mode] = group.modes.get(access.mode, 0) | 1 << access.op
 
 
+def made_on(path: HostPath, access: Access) -> tuple[str, str | None]:
+    """The memory of an access and the stream that it runs on."""
+    op = path.ops[access.op]
+    return access.memory, op.stream if isinstance(op, Enqueue) else None
+
+
+def makes(path: HostPath, access: Access) -> bool:
+    """Whether an access belongs to the making of its memory."""
+    memory = path.memory.get(access.memory)
+    return access.mode == "alloc" or (memory is not None and path.ops[access.op].span == memory.span)
+
+
 def alias_class(path: HostPath, memory: str) -> str:
     """Memory of different classes never overlaps: unknown memory that is not exclusive is one class."""
     info = path.memory.get(memory)

@@ -77,6 +77,8 @@ def headline(told: Story) -> str:
     name = memory_name(path, second)
     if second.mode == "free":
         verb = "dropped" if "drop" in told.second.label else "freed"
+        if first.mode == "alloc" and isinstance(told.first, Enqueue):
+            return f"{name} is {verb} before {stream_name(path, told.first.stream)} has allocated it"
         return f"{name} is {verb} while {actor(path, first.op)} may still {infinitive(first)} it"
     if first.mode == "free":
         return f"{name} is {passive(second)} by {actor(path, second.op)} after it was freed"
@@ -178,6 +180,8 @@ def _execution(told: Story, schedule: Schedule) -> str:
     if told.pair.first.mode == "free" and schedule.first == told.pair.first.op and not _in_flight(schedule):
         return f"{the(told.first.label)} is over when {actor(path, schedule.second)} begins"
     held, other = actor(path, schedule.first), path.ops[schedule.second]
+    if isinstance(other, HostAccess):
+        return f"replayed: {held} has started and is not over, and the host goes ahead"
     started = actor(path, schedule.second) if isinstance(other, Enqueue) else the(other.label)
     return f"replayed: {held} has started and is not over, and {started} goes ahead"
 

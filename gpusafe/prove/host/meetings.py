@@ -25,10 +25,8 @@ class Meetings:
         if self.tried > MOST:
             return None
         first, second = pair.first.op, pair.second.op
-        met = replay(self.path, first, second)
-        if met is None and pair.first.mode == "free":
-            return replay_after(self.path, first, second)
-        return met
+        after = replay_after(self.path, first, second) if pair.first.mode == "free" else None
+        return after if after is not None else replay(self.path, first, second)
 
     @property
     def excuse(self) -> str:

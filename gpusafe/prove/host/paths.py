@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import groupby
 
 from gpusafe.dataflow.contracts import KernelSummary
 from gpusafe.dataflow.effects import Effects, effects
@@ -10,7 +11,7 @@ from gpusafe.dataflow.happens_before import Ordering, order
 from gpusafe.ir.host import ForeignContext, Gap, HostOp, HostPath
 from gpusafe.prove.host.aliasing import aliased_arguments
 from gpusafe.prove.host.attribution import Attribution, Owner, attribution
-from gpusafe.prove.host.conflicts import Pair, alias_class, pairs
+from gpusafe.prove.host.conflicts import Pair, alias_class, made_on, makes, pairs
 from gpusafe.prove.host.explain import Story, counterexample, rule_of, story
 from gpusafe.prove.host.initialized import uninitialized_reads
 from gpusafe.prove.host.kernel_ranges import KernelRanges
@@ -37,8 +38,8 @@ class PathCheck:
 
     def run(self) -> None:
         """Ask everything about the path."""
-        for pair in pairs(self.path, self.found, self.ordering):
-            self.pair(pair)
+        for _, group in groupby(pairs(self.path, self.found, self.ordering), key=lambda pair: pair.second.op):
+            self.pairs_of(list(group))
         for index, why in self.found.unresolved:
             self.unknown(index, "GS901", f"what {the(self.path.ops[index].label)} touches is known", why)
         for index, op in enumerate(self.path.ops):
@@ -54,14 +55,30 @@ class PathCheck:
         for index, obligation in uninitialized_reads(self.path, self.found, self.ordering, self.summaries):
             self.at_place(index, obligation)
 
-    def pair(self, pair: Pair) -> None:
-        """Decide one pair and note it, unless nothing can become worse."""
+    def pairs_of(self, together: list[Pair]) -> None:
+        """The pairs of one operation with earlier ones.
+
+        Where it is not ordered after a use of the memory, the same is not said again of the allocation (and of the
+        clearing that comes with it) that the use comes after on its stream.
+        """
+        told: set[tuple[str, str | None]] = set()
+        for pair in sorted(together, key=lambda p: makes(self.path, p.first)):
+            place = made_on(self.path, pair.first)
+            if makes(self.path, pair.first) and not pair.ordered and place in told:
+                continue
+            if self.pair(pair) is not Verdict.PROVED:
+                told.add(place)
+
+    def pair(self, pair: Pair) -> Verdict:
+        """Decide one pair and note it, unless nothing can become worse; its verdict."""
         places = self.at.places[pair.first.op], self.at.places[pair.second.op]
-        if places in self.hopeless or (pair.ordered and places in self.harmless):
-            return
+        if places in self.hopeless:
+            return Verdict.REFUTED
+        if pair.ordered and places in self.harmless:
+            return Verdict.PROVED
         decision = self.judge.decide(pair)
         if decision.verdict is Verdict.PROVED and places in self.harmless:
-            return
+            return Verdict.PROVED
         self.harmless.add(places)
         if decision.verdict is Verdict.REFUTED:
             self.hopeless.add(places)
@@ -71,6 +88,7 @@ class PathCheck:
         if not self.ledger.settled(owner, question, decision.verdict):
             told = story(self.path, pair, owner, decision.verdict is Verdict.REFUTED)
             self.ledger.add(owner, question, self.obligation(told, decision))
+        return decision.verdict
 
     def obligation(self, told: Story, decision: Decision) -> Obligation:
         """The obligation that a pair's decision makes."""

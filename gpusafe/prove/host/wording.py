@@ -18,7 +18,8 @@ def stream_name(path: HostPath, ident: str) -> str:
         return "the legacy default stream"
     if stream.kind == "per_thread":
         return f"the per-thread default stream `{stream.name}`" if stream.name else "the per-thread default stream"
-    return f"stream `{stream.name or ident}`"
+    name = stream.name or ident
+    return name if name.startswith("the ") else f"stream `{name}`"
 
 
 def memory_name(path: HostPath, access: Access) -> str:

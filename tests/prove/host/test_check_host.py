@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hand_paths import HandPath, bytes_of, line, summary
 
 from gpusafe.dataflow.contracts import KernelSummary
 from gpusafe.ir.expr import USIZE, Binary, Op, Sym, const
 from gpusafe.prove.host import check_host, shared_borrow_warnings
 from gpusafe.verdict import Obligation, Unit, Verdict
+from tests.dataflow.hand_paths import HandPath, bytes_of, line, summary
 
 
 def kernels(*summaries: KernelSummary) -> dict[str, KernelSummary]:
@@ -384,3 +384,20 @@ def test_a_wait_of_an_earlier_round_is_no_misuse_of_the_event() -> None:
             p.wait("io", "done", at=22)
         p.copy("io", read="x", blocks=True, at=23)
     assert rules(p) == {"GS101"}
+
+
+def test_memory_used_before_it_is_allocated_is_told_once() -> None:
+    p = start("work")
+    p.alloc_async("io", "work")
+    p.launch("io", "fill", "work")
+    p.copy("compute", read="work")
+    assert len(refuted(p)) == 1
+
+
+def test_memory_used_before_it_is_allocated_is_told_although_no_use_meets_it() -> None:
+    p = start("work")
+    p.alloc_async("io", "work")
+    p.memset("io", bytes_of("work", 0, 16))
+    p.copy("compute", read=bytes_of("work", 64, 16))
+    (found,) = refuted(p)
+    assert found.counterexample is not None and "has allocated it" in found.counterexample.message

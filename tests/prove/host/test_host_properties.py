@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import combinations
 
-from all_executions import overlapping_pairs
-from hand_paths import HandPath
 from hypothesis import HealthCheck, Phase, given, settings
-from random_paths import build, steps
 
 from gpusafe.dataflow.effects import effects
 from gpusafe.ir.host import Enqueue, HostPath, HostProgram, Record, Sync, Wait
 from gpusafe.prove.host import check_host
 from gpusafe.verdict import Verdict
+from tests.dataflow.all_executions import overlapping_pairs
+from tests.dataflow.hand_paths import HandPath
+from tests.dataflow.random_paths import build, steps
 
 quick = settings(max_examples=60, deadline=None, phases=(Phase.generate,), suppress_health_check=list(HealthCheck))
 
@@ -51,7 +51,7 @@ def test_refuted_exactly_when_an_execution_overlaps_conflicting_accesses(drawn: 
 @settings(quick, max_examples=25)
 @given(steps)
 def test_with_several_host_threads_a_proof_or_an_error_is_never_wrong(drawn: list) -> None:
-    path = build(drawn[:4], threads=True).path()
+    path = build(drawn[:3], threads=True).path()
     wrong = Verdict.PROVED if conflict(path) else Verdict.REFUTED
     assert verdict(path) is not wrong
 
