@@ -17,6 +17,7 @@ from gpusafe.parse.cuda.places import dereference, read
 from gpusafe.parse.cuda.program import pick_scoped
 from gpusafe.parse.cuda.render import render
 from gpusafe.parse.cuda.resolve import class_of, named_type, template_args
+from gpusafe.parse.cuda.traits import numeric_limit
 from gpusafe.parse.cuda.values import (
     AddressOf,
     Aggregate,
@@ -124,6 +125,8 @@ def _named(x: Context, expr: s.Call, name: s.Name) -> Operand:
 
 
 def _static(x: Context, expr: s.Call, qualifier: str, last: str, name: s.Name) -> Operand | None:
+    if qualifier.rpartition("::")[2] == "numeric_limits":
+        return numeric_limit(x, last, name.scope_args)
     instance = class_of(x, named_type(x, qualifier, name.scope_args))
     if instance is None:
         return None

@@ -40,6 +40,8 @@ def this_place(x: Context) -> Place | None:
 def field_place(x: Context, base: Operand, name: str) -> Operand:
     """The field of a struct, wherever the struct lives; base classes are searched."""
     kind = base.type
+    if isinstance(kind, t.Scalar) and name == "__x":  # the storage of the small float types
+        return read(x, base, Span("", 1, 1, 1, 1), name)
     if not isinstance(kind, t.Struct):
         raise Unsupported(f"the member `{name}` of a `{t.show(kind)}`")
     field = kind.find(name)
@@ -67,6 +69,8 @@ def _field(base: Operand, kind: t.Struct, field: t.Field) -> Operand:
             if kind.volatile or kind.const:
                 inner = replace(inner, volatile=inner.volatile or kind.volatile, const=inner.const or kind.const)
             return MemoryPlace(inner, at(pointer, field.offset))
+        case Term() | FixedPlace(value=Term()):
+            return UnknownValue(field.type, f"the member `{field.name}` of a copied `{t.show(kind)}`")
         case UnknownValue(reason=reason) | FixedPlace(value=UnknownValue(reason=reason)) | UnknownPlace(reason=reason):
             return UnknownValue(field.type, reason)
         case _:

@@ -122,6 +122,9 @@ class Context:
     constants: dict[object, Operand | None] = field(default_factory=dict)
     depth: int = 0
     constant_only: bool = False
+    declared: dict[str, int] = field(default_factory=dict)
+    in_memory: set[int] = field(default_factory=set)
+    wanted_in_memory: set[int] = field(default_factory=set)
 
     def evaluate(self, expr: s.Expr) -> Operand:
         """The value or place of an expression; statements that it needs are emitted."""

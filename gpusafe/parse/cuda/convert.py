@@ -48,7 +48,7 @@ def convert(x: Context, value: Value, to: t.CType, span: Span) -> Value:
             return AddressOf(t.Pointer(target), place)
         case t.Scalar(), AddressOf():
             return UnknownValue(to, "the address of a local variable as a number")
-        case t.Struct(), Aggregate(type=kind) if t.same(kind, to):
+        case t.Struct(), (Aggregate(type=kind) | Term(type=t.Struct() as kind)) if t.same(kind, to):
             return value
         case t.Struct(), Aggregate(type=kind, fields=fields):
             return _related(x, kind, fields, to)
@@ -91,6 +91,18 @@ def from_list(x: Context, items: tuple[Value | Place, ...], to: t.CType, span: S
             return convert(x, values[0], to, span) if values else zero(to)
         case _:
             return UnknownValue(to, f"an initialiser list for a `{t.show(to)}`")
+
+
+def designated(
+    x: Context, kind: t.Struct, names: tuple[str, ...], items: tuple[Value | Place, ...], span: Span
+) -> Value:
+    """``{.x = a, .z = b}``: the named fields, zeros elsewhere."""
+    given = dict(zip(names, items, strict=False))
+    parts = [
+        convert(x, read(x, given[f.name], span, f.name), f.type, span) if f.name in given else zero(f.type)
+        for f in kind.fields
+    ]
+    return Aggregate(kind, tuple(parts))
 
 
 def zero(to: t.CType) -> Value:

@@ -8,9 +8,9 @@ from gpusafe.parse.cuda import syntax as s
 from gpusafe.parse.cuda import terms
 from gpusafe.parse.cuda import types as t
 from gpusafe.parse.cuda.context import Context, Unsupported
-from gpusafe.parse.cuda.convert import convert, zero
+from gpusafe.parse.cuda.convert import convert, designated, zero
 from gpusafe.parse.cuda.operands import declare_result, value_of
-from gpusafe.parse.cuda.places import at, element, ir_type, read, store, write
+from gpusafe.parse.cuda.places import at, element, ir_type, read, store, taken_apart, write
 from gpusafe.parse.cuda.regions import element_type, make_region, shared_variable
 from gpusafe.parse.cuda.resolve import resolve
 from gpusafe.parse.cuda.values import (
@@ -52,7 +52,8 @@ def declare(x: Context, variable: s.Variable) -> None:
     value = _initial(x, variable, kind)
     if value is not None and isinstance(kind, t.Auto):
         kind = value.type
-    if isinstance(kind, t.Struct) and not _in_registers(kind):
+    own_memory = isinstance(kind, (t.Scalar, t.Struct, t.Pointer)) and id(variable) in x.in_memory
+    if own_memory or (isinstance(kind, t.Struct) and not taken_apart(kind)):
         _struct_in_memory(x, variable, kind, value)
         return
     x.bind(variable.name, _local(x, variable, kind, value))
@@ -77,22 +78,13 @@ def _initial(x: Context, variable: s.Variable, kind: t.CType) -> Value | None:
         braces = isinstance(variable.init, s.Braces)
         if isinstance(value, ListValue) or (variable.direct and not isinstance(value, Aggregate)):
             if braces and isinstance(variable.init, s.Braces) and variable.init.names:
-                return _designated(x, kind, variable.init.names, value, variable.span)
+                assert isinstance(value, ListValue)
+                return designated(x, kind, variable.init.names, value.items, variable.span)
             items = value.items if isinstance(value, ListValue) else (value,)
             parts = tuple(read(x, i, variable.span, variable.name) for i in items)
             made = construct(x, kind, parts, variable.span, variable.name, braces=braces and not variable.direct)
             return read(x, made, variable.span, variable.name)
     return convert(x, value, kind, variable.span)
-
-
-def _designated(x: Context, kind: t.Struct, names: tuple[str, ...], value: Value, span: Span) -> Value:
-    assert isinstance(value, ListValue)
-    given = dict(zip(names, value.items, strict=False))
-    parts = [
-        convert(x, read(x, given[f.name], span, f.name), f.type, span) if f.name in given else zero(f.type)
-        for f in kind.fields
-    ]
-    return Aggregate(kind, tuple(parts))
 
 
 def _local(x: Context, variable: s.Variable, kind: t.CType, value: Value | None) -> Operand:
@@ -117,10 +109,23 @@ def _local(x: Context, variable: s.Variable, kind: t.CType, value: Value | None)
             number = terms.cast(held, kind.type)
             return FixedPlace(value.type, Term(value.type, number))
     place = declare_result(x, kind, variable.name)
+    note_declared(x, place, variable)
     write(x, place, value, variable.span)
     if not assigned:
         settle(x, place)
     return place
+
+
+def note_declared(x: Context, place: Place, variable: s.Variable) -> None:
+    """Remember which declaration the variables of a place come from."""
+    match place:
+        case VariablePlace(name=name):
+            x.declared[name] = id(variable)
+        case StructPlace(fields=fields):
+            for field in fields:
+                note_declared(x, field, variable)
+        case _:
+            pass
 
 
 def _is_known(value: Value) -> bool:
@@ -167,6 +172,7 @@ def _uninitialized(x: Context, variable: s.Variable, kind: t.CType) -> Operand:
         value: Value = HandleValue(kind) if isinstance(kind, t.Handle) else UnknownValue(kind, f"`{variable.name}`")
         return FixedPlace(kind, value)
     place = declare_result(x, kind, variable.name)
+    note_declared(x, place, variable)
     _havoc(x, place, variable.span, f"`{variable.name}` has no initial value")
     return place
 
@@ -182,15 +188,8 @@ def _havoc(x: Context, place: Place, span: Span, reason: str) -> None:
             pass
 
 
-def _in_registers(kind: t.Struct) -> bool:
-    return not kind.union and all(
-        isinstance(f.type, (t.Scalar, t.Pointer)) or (isinstance(f.type, t.Struct) and _in_registers(f.type))
-        for f in kind.fields
-    )
-
-
-def _struct_in_memory(x: Context, variable: s.Variable, kind: t.Struct, value: Value | None) -> None:
-    """A struct with arrays in it, or a union: bytes of the thread's own."""
+def _struct_in_memory(x: Context, variable: s.Variable, kind: t.CType, value: Value | None) -> None:
+    """A struct with arrays in it, a union, a variable whose address is kept: bytes of the thread's own."""
     place = make_region(x, variable.name, k.Space.LOCAL, kind, variable.span, initialized=value is not None)
     x.bind(variable.name, place)
     if value is not None:

@@ -11,7 +11,7 @@ from gpusafe.parse.cuda import syntax as s
 from gpusafe.parse.cuda import types as t
 from gpusafe.parse.cuda.ptx.statement import inline_assembly
 from gpusafe.parse.cuda.context import Context, Pack, Unsupported
-from gpusafe.parse.cuda.convert import convert, expression, zero
+from gpusafe.parse.cuda.convert import convert, designated, expression, zero
 from gpusafe.parse.cuda.names import look_up
 from gpusafe.parse.cuda.operands import condition_of, declare_result, value_of
 from gpusafe.parse.cuda.operators import ALTERNATIVE_SPELLINGS, apply, decayed, negative
@@ -279,6 +279,8 @@ def _cast(x: Context, expr: s.Cast) -> Operand:
 def _construct(x: Context, expr: s.Construct) -> Operand:
     kind = resolve(x, expr.type)
     args = tuple(value_of(x, a) for a in expr.args)
+    if expr.names and isinstance(kind, t.Struct):
+        return designated(x, kind, expr.names, args, expr.span)
     return classes.construct(x, kind, args, expr.span, render(expr), braces=expr.braces)
 
 

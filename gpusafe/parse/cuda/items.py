@@ -301,15 +301,16 @@ def record(r: Reader, tree: Tree, scope: str, template: Template) -> s.Record | 
     inside = "::".join(x for x in (scope, name) if x)
     for child in named(body) if body is not None else ():
         found = items_of(r, child, inside)
+        kind = child.child_by_field_name("type")
+        if child.type == "field_declaration" and kind is not None and kind.type in _RECORDS:
+            if not any(isinstance(i, s.Globals) for i in found) and kind.child_by_field_name("name") is None:
+                fields.append(s.Variable(r.span(child), "", r.base_type(kind), None, frozenset()))
+                continue  # an anonymous struct or union: its members are members of this one
         for item in found:
             if isinstance(item, s.Globals) and "static" not in item.variables[0].flags:
                 fields.extend(item.variables)
             else:
                 inner.append(item)
-        if child.type == "field_declaration" and not found:  # an anonymous struct or union
-            kind = child.child_by_field_name("type")
-            if kind is not None and kind.type in _RECORDS:
-                fields.append(s.Variable(r.span(child), "", r.base_type(kind), None, frozenset()))
     bases = next((c for c in tree.named_children if c.type == "base_class_clause"), None)
     base_types = tuple(r.base_type(c) for c in named(bases) if "identifier" in c.type or c.type == "template_type") if bases else ()
     word = tree.type.split("_")[0]

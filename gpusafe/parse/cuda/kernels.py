@@ -39,8 +39,14 @@ class Instance:
 
 def lower_kernel(program: Program, instance: Instance) -> k.Kernel:
     """The kernel IR; what goes wrong ends as Unmodelled statements, never as an exception."""
+    made, wanted = _lowered(program, instance, frozenset())
+    return _lowered(program, instance, wanted)[0] if wanted else made
+
+
+def _lowered(program: Program, instance: Instance, in_memory: frozenset[int]) -> tuple[k.Kernel, frozenset[int]]:
+    """The kernel, and the local variables that need memory of their own because their address is kept."""
     function = instance.function
-    x = Context(program, evaluate, execute)
+    x = Context(program, evaluate, execute, in_memory=set(in_memory))
     x.scope = Scope(None, {}, function.scope)
     if function.template and instance.args is not None and not bind_template(x, x.scope, function.template, instance.args):
         instance = Instance(function, None)
@@ -56,7 +62,7 @@ def lower_kernel(program: Program, instance: Instance) -> k.Kernel:
         body = _body(x, function, params)
     contract = _contract(x, function)
     path = "::".join(p for p in (function.scope, instance.name) if p)
-    return k.Kernel(
+    kernel = k.Kernel(
         instance.name,
         path,
         "cuda-c",
@@ -67,6 +73,7 @@ def lower_kernel(program: Program, instance: Instance) -> k.Kernel:
         contract,
         generic=generic,
     )
+    return kernel, frozenset(x.wanted_in_memory) - in_memory
 
 
 @dataclass(frozen=True, slots=True)

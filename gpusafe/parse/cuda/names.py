@@ -12,6 +12,7 @@ from gpusafe.parse.cuda.operands import value_of
 from gpusafe.parse.cuda.program import pick_scoped
 from gpusafe.parse.cuda.regions import global_variable
 from gpusafe.parse.cuda.resolve import bind_template, class_of, constant, named_type, resolve, template_args
+from gpusafe.parse.cuda.traits import type_trait
 from gpusafe.parse.cuda.values import Aggregate, FixedPlace, FunctionName, ListValue, Operand, Place, Term, Value
 
 _INDEX_VARIABLES = {"threadIdx": "tid", "blockIdx": "ctaid", "blockDim": "ntid", "gridDim": "nctaid"}
@@ -35,6 +36,9 @@ def look_up(x: Context, name: s.Name) -> Operand:
     known = _of_program(x, qualifier, last, name)
     if known is not None:
         return known
+    trait = type_trait(x, name.name, name.args if name.args is not None else name.scope_args)
+    if trait is not None:
+        return trait
     if last in x.program.functions:
         return FunctionName(t.Auto(), name.name, tuple(template_args(x, name.args)) if name.args is not None else None)
     raise Unsupported(f"`{name.name}`, which is not declared here")
@@ -97,8 +101,6 @@ def _scoped(x: Context, qualifier: str, last: str, name: s.Name) -> Operand | No
         if any(isinstance(i, s.Function) and i.name == last for i in instance.record.items):
             args = tuple(template_args(x, name.args)) if name.args is not None else None
             return FunctionName(kind, last, args)
-    if "numeric_limits" in qualifier:
-        raise Unsupported(f"`{name.name}`")
     return None
 
 

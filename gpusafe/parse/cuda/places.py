@@ -75,13 +75,23 @@ def load(x: Context, kind: t.CType, pointer: Expr, span: Span, name: Label) -> V
             return load(x, to, _load(x, PTR, pointer, span, name, False), span, name)
         case t.Struct(vector=True, size=size) if size in _WHOLE_LOADS:
             return _load_vector(x, kind, pointer, span, name)
-        case t.Struct(union=False, fields=fields):
+        case t.Struct() if not taken_apart(kind):
+            return Term(t.plain(kind), _load(x, Type("int", kind.size * 8), pointer, span, name, kind.volatile))
+        case t.Struct(fields=fields):
             made = tuple(
                 load(x, _with(f.type, kind), at(pointer, f.offset), span, f"{shown(name)}.{f.name}") for f in fields
             )
             return Aggregate(kind, made)
         case _:
             raise Unsupported(f"`{shown(name)}`, a value of type `{t.show(kind)}`")
+
+
+def taken_apart(kind: t.Struct) -> bool:
+    """Whether a struct is handled field by field; unions and structs with arrays are handled as their bytes."""
+    return not kind.union and all(
+        isinstance(f.type, (t.Scalar, t.Pointer)) or (isinstance(f.type, t.Struct) and taken_apart(f.type))
+        for f in kind.fields
+    )
 
 
 def _with(kind: t.CType, outer: t.CType) -> t.CType:
@@ -122,7 +132,9 @@ def unknown(x: Context, kind: t.CType, span: Span, name: Label, reason: str) -> 
             return Term(t.plain(kind), x.havoc(span, shown(name), type_, reason))
         case t.Pointer() | t.Array():
             return Term(kind, PtrUnknown(PTR, reason))
-        case t.Struct(fields=fields, union=False):
+        case t.Struct() if not taken_apart(kind):
+            return UnknownValue(kind, reason)
+        case t.Struct(fields=fields):
             return Aggregate(kind, tuple(unknown(x, f.type, span, f"{shown(name)}.{f.name}", reason) for f in fields))
         case t.Void():
             return NoValue(kind)
@@ -146,12 +158,27 @@ def write(x: Context, place: Operand, value: Value, span: Span) -> None:
             store(x, kind, pointer, value, span)
         case ElementPlace(whole=whole, reason=reason), _:
             write(x, whole, UnknownValue(whole.type, reason), span)
-        case VariablePlace(name=name), AddressOf():
+        case VariablePlace(name=name), AddressOf(place=target):
+            want_in_memory(x, target)
             raise Unsupported(f"a pointer to a local variable kept in `{name}`")
         case UnknownPlace(reason=reason), _:
             x.unmodelled(span, reason)
         case _:
             raise Unsupported(f"this assignment to a `{t.show(place.type)}`")
+
+
+def want_in_memory(x: Context, place: Place) -> None:
+    """Remember that a local variable needs an address of its own; the kernel is lowered again with it in memory."""
+    match place:
+        case VariablePlace(name=name):
+            declared = x.declared.get(name)
+            if declared is not None:
+                x.wanted_in_memory.add(declared)
+        case StructPlace(fields=fields):
+            for field in fields:
+                want_in_memory(x, field)
+        case _:
+            pass
 
 
 def _write_fields(x: Context, fields: tuple[Place, ...], values: tuple[Value, ...], span: Span) -> None:
@@ -186,14 +213,21 @@ def store(x: Context, kind: t.CType, pointer: Expr, value: Value, span: Span) ->
             parts = tuple(v.expr for v in values if isinstance(v, Term))
             packed = _packed(kind, parts)
             x.emit(k.Store(span, pointer, packed, size, kind.volatile))
-        case t.Struct(fields=fields, union=False), Aggregate(fields=values):
+        case t.Struct(size=size), Term(type=t.Struct(), expr=expr):
+            x.emit(k.Store(span, pointer, expr, size, kind.volatile))
+        case t.Struct(fields=fields, union=False), Aggregate(fields=values) if not _has_arrays(kind):
             for field, part in zip(fields, values, strict=True):
                 store(x, _with(field.type, kind), at(pointer, field.offset), part, span)
-        case t.Struct(size=size), UnknownValue(reason=reason):
+        case t.Struct(size=size), (UnknownValue() | Aggregate()):
+            reason = value.reason if isinstance(value, UnknownValue) else "a struct with arrays in it"
             whole = x.havoc(span, "value", Type("int", size * 8), reason)
             x.emit(k.Store(span, pointer, whole, size, kind.volatile))
         case _:
             raise Unsupported(f"a store of a `{t.show(value.type)}` to a `{t.show(kind)}`")
+
+
+def _has_arrays(kind: t.Struct) -> bool:
+    return any(isinstance(f.type, t.Array) for f in kind.fields)
 
 
 def _packed(kind: t.Struct, parts: tuple[Expr, ...]) -> Expr:
@@ -301,6 +335,8 @@ def truth(value: Value) -> Expr:
             return to_bool(expr)
         case AddressOf():
             return terms.TRUE
+        case UnknownValue(reason=reason):
+            raise Unsupported(reason)
         case _:
             raise Unsupported(f"a `{t.show(value.type)}` as a condition")
 

@@ -322,7 +322,9 @@ def _compound_literal(r: Reader, tree: Tree) -> s.Expr:
     kind, value = tree.child_by_field_name("type"), tree.child_by_field_name("value")
     if kind is None:
         return s.BadExpr(r.span(tree), f"`{brief(tree)}`")
-    return s.Construct(r.span(tree), r.base_type(kind), r.arguments(value), braces=True)
+    listed = _braces(r, value) if value is not None else s.Braces(r.span(tree), ())
+    assert isinstance(listed, s.Braces)
+    return s.Construct(r.span(tree), r.base_type(kind), listed.items, True, listed.names)
 
 
 def _braces(r: Reader, tree: Tree) -> s.Expr:

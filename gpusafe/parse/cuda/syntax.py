@@ -210,6 +210,7 @@ class Construct(Expr):
     type: TypeNode
     args: tuple[Expr, ...]
     braces: bool = False
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

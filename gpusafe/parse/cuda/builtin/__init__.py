@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from gpusafe.parse.cuda.builtin.async_copy import ASYNC
 from gpusafe.parse.cuda.builtin.atomics import ATOMICS
+from gpusafe.parse.cuda.builtin.bulk import BULK
 from gpusafe.parse.cuda.builtin.groups import GROUP_FUNCTIONS, GROUP_METHODS
 from gpusafe.parse.cuda.builtin.maths import MATHS, math_by_pattern
 from gpusafe.parse.cuda.builtin.memory import MEMORY
@@ -20,7 +21,7 @@ from gpusafe.parse.cuda.values import HandleValue, Operand
 Builtin = Callable[[Context, CallSite], Operand]
 Method = Callable[[Context, CallSite, HandleValue], Operand]
 
-_FUNCTIONS: dict[str, Builtin] = {**SYNC, **WARP, **ATOMICS, **MEMORY, **ASYNC, **MATHS, **VECTORS}
+_FUNCTIONS: dict[str, Builtin] = {**SYNC, **WARP, **ATOMICS, **MEMORY, **BULK, **ASYNC, **MATHS, **VECTORS}
 _METHODS: dict[tuple[str, str], Method] = {**GROUP_METHODS, **REFERENCE_METHODS}
 
 

@@ -217,6 +217,7 @@ GROUP_FUNCTIONS: dict[str, Builtin] = {
     "tiled_partition": _tile,
     "coalesced_threads": _coalesced,
     "sync": _sync_function,
+    "synchronize": _sync_function,
     "reduce": _reduce,
 }
 _BLOCK: dict[str, Method] = {

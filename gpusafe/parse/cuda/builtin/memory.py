@@ -62,14 +62,6 @@ def _kept(x: Context, value: Value, site: CallSite) -> Value:
     return Term(value.type, x.hold(site.span, "swapped", value.expr)) if isinstance(value, Term) else value
 
 
-def _bulk(x: Context, site: CallSite) -> Operand:
-    """``memcpy`` and ``memset`` in a kernel."""
-    for index in range(len(site.args)):
-        site.value(x, index)
-    x.unmodelled(site.span, f"the call of `{site.last}`", syncs=False)
-    return NOTHING
-
-
 def _forward(x: Context, site: CallSite) -> Operand:
     return site.operand(x, 0)
 
@@ -111,9 +103,6 @@ MEMORY: dict[str, Builtin] = {
     "move": _forward,
     "forward": _forward,
     "addressof": _address_of,
-    "memcpy": _bulk,
-    "memset": _bulk,
-    "memmove": _bulk,
     "malloc": _allocation,
     "free": _allocation,
 }
