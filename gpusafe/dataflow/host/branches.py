@@ -129,6 +129,3 @@ def inside(operand: Value) -> Value:
     if isinstance(operand, Expr) and operand.type == BOOL:
         return operand
     return Unknown("the value of a result", None, tuple(parts(operand)))
-
-
-__all__ = ["Cell", "attempt", "if_expr", "inside", "let_matches", "match_expr", "quiet", "try_expr"]

@@ -1,4 +1,4 @@
-"""Host callbacks on a stream: what the closure borrows from the frame that enqueues it must outlive the stream's work."""
+"""Host callbacks on a stream: what the closure borrows must outlive the stream's work."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from gpusafe.dataflow.host.access import peel
 from gpusafe.dataflow.host.handles import StreamHandle
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.syntax_walk import walk
-from gpusafe.dataflow.host.values import MOVED, Cell, ClosureVal, RefVal, SeqVal, TypeVal, Value
+from gpusafe.dataflow.host.values import MOVED, Cell, ClosureVal, RefVal, TypeVal, Value
 from gpusafe.ir.host import MemAccess
 from gpusafe.parse.rust import ast
 from gpusafe.span import Span
 
-_MUTATING = frozenset("push insert extend clear pop fill store swap copy_from_slice".split())
+_MUTATING = frozenset(["push", "insert", "extend", "clear", "pop", "fill", "store", "swap", "copy_from_slice"])
 
 
 def enqueue_callback(m: Machine, stream: StreamHandle, closure: Value, span: Span) -> None:
@@ -75,6 +75,3 @@ def _root(expr: ast.Expr) -> set[str]:
                 current = receiver
             case _:
                 return set()
-
-
-__all__ = ["SeqVal", "enqueue_callback"]

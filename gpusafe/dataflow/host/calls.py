@@ -6,7 +6,6 @@ from gpusafe.dataflow.host import dialects, foreign, std_methods, std_paths
 from gpusafe.dataflow.host.access import chain, deref, peel
 from gpusafe.dataflow.host.capturing import run_closure
 from gpusafe.dataflow.host.drops import owns, take
-from gpusafe.dataflow.host.handles import Config
 from gpusafe.dataflow.host.inlining import call_function, type_names
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.names import constant
@@ -272,7 +271,11 @@ def repeated(m: Machine, item: ast.Expr, length: Value, kind: str) -> Value:
     elem: Type | ast.Type | None = static_type(m, item)
     first = m.value(item)
     count = length if isinstance(length, int) else None
-    if count is not None and count <= 64 and (owns(m, first) or count <= 8 or isinstance(peel(first), (SeqVal, StructVal))):
+    if (
+        count is not None
+        and count <= 64
+        and (owns(m, first) or count <= 8 or isinstance(peel(first), (SeqVal, StructVal)))
+    ):
         cells = [Cell(std_methods.clone_value(m, first)) for _ in range(max(0, count - 1))]
         if count:
             cells.append(Cell(first))
@@ -284,7 +287,3 @@ def repeated(m: Machine, item: ast.Expr, length: Value, kind: str) -> Value:
     from gpusafe.dataflow.host.drops import copy_value
 
     return SeqVal(kind, None, length, elem, None, (lambda: copy_value(first)) if isinstance(first, SeqVal) else None)
-
-
-__all__ = ["Config", "call_expr", "call_method", "christen", "invoke", "method_expr", "path_value", "repeated",
-           "struct_literal"]  # fmt: skip

@@ -23,7 +23,7 @@ def capture(m: Machine, body: ast.Node, move: bool) -> tuple[dict[str, Cell], li
     """The cells that code sees of the variables around it; those that it owns when it is ``move``."""
     captures: dict[str, Cell] = {}
     owned: list[Cell] = []
-    for name in mentioned(body):
+    for name in m.program.once("mentioned", body, lambda: mentioned(body)):
         cell = m.lookup(name)
         if cell is None:
             continue

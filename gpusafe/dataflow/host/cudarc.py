@@ -160,7 +160,9 @@ def _context_method(m: Machine, context: Context, name: str, args: list[Value], 
         case "bind_to_thread" | "check_err" | "set_flags" | "set_blocking_synchronize":
             return Found(ok(unit()))
         case "cu_device" | "ordinal" | "name" | "uuid" | "attribute" | "compute_capability" | "mem_get_info" | "cu_ctx":
-            return Found(ok(Unknown(f"the context's `{name}`")) if name not in ("ordinal", "cu_device") else Unknown(name))
+            return Found(
+                ok(Unknown(f"the context's `{name}`")) if name not in ("ordinal", "cu_device") else Unknown(name)
+            )
         case "is_in_multi_stream_mode":
             return Found(context.counted > 0)
         case "has_async_alloc" | "is_managing_stream_synchronization":
@@ -290,7 +292,9 @@ def event_method(m: Machine, event: EventHandle, name: str, args: list[Value], e
     return None
 
 
-def _module_method(m: Machine, module: ModuleHandle, name: str, args: list[Value], expr: ast.MethodCall) -> Found | None:
+def _module_method(
+    m: Machine, module: ModuleHandle, name: str, args: list[Value], expr: ast.MethodCall
+) -> Found | None:
     match name:
         case "load_function":
             kernel = peel(args[0])
@@ -364,7 +368,9 @@ def _slice_method(m: Machine, cell: Cell, name: str, args: list[Value], expr: as
             buffer.release = "none"
             return Found(Pointer(buffer.memory, 0, size, buffer))
         case "stream":
-            return Found(SharedVal(RcBox(Cell(buffer.stream.cell.value), 1000)) if buffer.stream else Unknown("a stream"))
+            return Found(
+                SharedVal(RcBox(Cell(buffer.stream.cell.value), 1000)) if buffer.stream else Unknown("a stream")
+            )
         case "context":
             return Found(SharedVal(RcBox(Cell(buffer.context), 1000)) if buffer.context else Unknown("a context"))
         case "clone":

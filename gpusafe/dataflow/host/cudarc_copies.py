@@ -12,7 +12,7 @@ from gpusafe.dataflow.host.launching import check_contexts, view_access
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.results import Found
 from gpusafe.dataflow.host.typing_rules import set_elem, size_of
-from gpusafe.dataflow.host.values import Cell, RcBox, SeqVal, SliceVal, Unknown, Value, ok, unit
+from gpusafe.dataflow.host.values import RcBox, SeqVal, SliceVal, Value, ok, unit
 from gpusafe.ir.expr import USIZE, Expr
 from gpusafe.ir.host import MemAccess
 from gpusafe.parse.rust import ast
@@ -41,7 +41,7 @@ def stream_copy(
             upload(m, stream, args[0], args[1], expr.span)
             return Found(ok(unit()))
         case "clone_dtoh":
-            target = SeqVal("vec", None, _length(m, args[0]), _elem_type(args[0]))
+            target = SeqVal("vec", None, _length(m, args[0]))
             download(m, stream, args[0], target, expr.span)
             return Found(ok(target))
         case "memcpy_dtoh":
@@ -64,17 +64,11 @@ def _turbofish(m: Machine, expr: ast.MethodCall) -> int | None:
     return size_of(m, types[0]) if types else None
 
 
-def _elem_type(value: Value) -> None:
-    del value
-
-
 def _length(m: Machine, value: Value) -> Value:
     return length_of(m, value)
 
 
-def allocate(
-    m: Machine, stream: StreamHandle, box: RcBox, length: Value, size: int | None, span: Span
-) -> Buffer:
+def allocate(m: Machine, stream: StreamHandle, box: RcBox, length: Value, size: int | None, span: Span) -> Buffer:
     """A stream-ordered allocation: uninitialised, and no event knows of it."""
     count = peel(length)
     if not isinstance(count, (int, Expr)):
@@ -213,7 +207,9 @@ def _upgrade(m: Machine, stream: StreamHandle, box: RcBox, args: list[Value], ex
     pointer = peel(args[0])
     size = _turbofish(m, expr)
     if not isinstance(pointer, Pointer):
-        memory = m.new_memory("unknown", expr.span, elem_bytes=size, length=terms.as_term(peel(args[1])), exclusive=False)
+        memory = m.new_memory(
+            "unknown", expr.span, elem_bytes=size, length=terms.as_term(peel(args[1])), exclusive=False
+        )
     else:
         memory = pointer.memory
     box.strong += 1
@@ -266,6 +262,3 @@ def host_bytes(m: Machine, value: Value) -> Value | None:
     """Size in bytes of a host sequence, None when not known."""
     size, length = element_size(m, value), getattr(peel(value), "length", None)
     return terms.mul(length, size) if size is not None and length is not None else None
-
-
-__all__ = ["Cell", "Unknown", "allocate", "device_copy", "download", "memset", "raw_call", "stream_copy", "upload"]

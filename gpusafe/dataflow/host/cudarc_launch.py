@@ -9,7 +9,7 @@ from gpusafe.dataflow.host.handles import Buffer, Builder, BuiltArg, EventHandle
 from gpusafe.dataflow.host.launching import accesses_of, argument, check_contexts, find_kernel, shape_of
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.results import Found
-from gpusafe.dataflow.host.values import Cell, RefVal, TupleVal, Unknown, Value, none, ok, some, unit
+from gpusafe.dataflow.host.values import Cell, RefVal, Unknown, Value, none, ok, unit
 from gpusafe.ir.kernel import Kernel, KernelParam
 from gpusafe.parse.rust import ast
 from gpusafe.span import Span
@@ -124,13 +124,10 @@ def replay(m: Machine, graph: Graph, stream: StreamHandle, span: Span) -> None:
             stream,
             "graph",
             span,
-            f"replay of the {op.label}" if not op.label.startswith("launch") else f"replay of the {op.label}",
+            f"replay of the {op.label}",
             accesses=op.accesses,
             kernel=op.kernel,
             kernel_name=op.kernel_name,
             shape=op.shape,
             args=op.args,
         )
-
-
-__all__ = ["Cell", "TupleVal", "builder_method", "enqueue_launch", "graph_method", "launch", "replay", "some"]

@@ -19,7 +19,6 @@ from gpusafe.dataflow.host.handles import (
     Context,
     EventHandle,
     FunctionHandle,
-    MemSlice,
     ModuleHandle,
     Pointer,
     StreamHandle,
@@ -174,7 +173,9 @@ def pointer_method(m: Machine, pointer: Pointer, name: str, args: list[Value], e
             from gpusafe.dataflow.host.typing_rules import size_of
 
             types = [g for g in expr.generics if isinstance(g, ast.Type)]
-            return Found(Pointer(pointer.memory, pointer.offset, size_of(m, types[0]) if types else None, pointer.buffer))
+            return Found(
+                Pointer(pointer.memory, pointer.offset, size_of(m, types[0]) if types else None, pointer.buffer)
+            )
         case "itself":
             return Found(pointer)
         case "nothing":
@@ -182,7 +183,9 @@ def pointer_method(m: Machine, pointer: Pointer, name: str, args: list[Value], e
     return None
 
 
-def _stream_method(m: Machine, stream: StreamHandle, name: str, args: list[Value], expr: ast.MethodCall) -> Found | None:
+def _stream_method(
+    m: Machine, stream: StreamHandle, name: str, args: list[Value], expr: ast.MethodCall
+) -> Found | None:
     match action("cust", "Stream", name):
         case "synchronize":
             m.sync("stream", stream.ident, expr.span, f"synchronize of `{stream.name or stream.ident}`")
@@ -221,7 +224,7 @@ def _event_method(m: Machine, event: EventHandle, name: str, args: list[Value], 
 
 def launch_macro(m: Machine, expr: ast.MacroCall) -> Found | None:
     """``launch!(module.kernel<<<grid, block, shared, stream>>>(args))``."""
-    launch = parse_launch(expr)
+    launch = m.program.once("parse_launch", expr, lambda: parse_launch(expr))
     if launch is None:
         return None
     stream = peel(m.place(launch.stream).value)
@@ -254,6 +257,3 @@ def launch_macro(m: Machine, expr: ast.MacroCall) -> Found | None:
 
 def _sizes(value: Value) -> list[Cell]:
     return triple(value)
-
-
-__all__ = ["MemSlice", "call_any", "call_method", "call_path", "context", "launch_macro", "null_stream"]

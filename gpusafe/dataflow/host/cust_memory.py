@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpusafe.dataflow.host import terms
-from gpusafe.dataflow.host.access import deref, peel, touch
+from gpusafe.dataflow.host.access import peel, touch
 from gpusafe.dataflow.host.api_tables import action
 from gpusafe.dataflow.host.cudarc_copies import device_access
 from gpusafe.dataflow.host.handles import Buffer, MemSlice, Pointer, StreamHandle, View
@@ -15,7 +15,7 @@ from gpusafe.dataflow.host.results import Found
 from gpusafe.dataflow.host.scalars import static_type
 from gpusafe.dataflow.host.syntax_walk import generic
 from gpusafe.dataflow.host.typing_rules import set_elem, size_of
-from gpusafe.dataflow.host.values import Cell, IterVal, RangeVal, SeqVal, TupleVal, TypeVal, Unknown, Value, ok, unit
+from gpusafe.dataflow.host.values import Cell, IterVal, RangeVal, SeqVal, TupleVal, Unknown, Value, ok, unit
 from gpusafe.ir.expr import USIZE, Expr, Type
 from gpusafe.ir.host import Alloc, MemAccess
 from gpusafe.parse.rust import ast
@@ -280,6 +280,3 @@ def _set(m: Machine, target: Buffer | View, name: str, args: list[Value], span: 
     assert access is not None
     m.enqueue(stream, "memset", span, f"memset of `{m.memory_name(access.range.memory)}`", accesses=(access,))
     return Found(ok(unit()))
-
-
-__all__ = ["TypeVal", "buffer_method", "call_path", "copy", "deref"]

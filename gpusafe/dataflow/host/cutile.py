@@ -26,7 +26,7 @@ from gpusafe.dataflow.host.values import (
 from gpusafe.ir.host import MemAccess
 from gpusafe.parse.rust import ast
 
-_FILLERS = frozenset("zeros ones full arange rand randn fill linspace".split())
+_FILLERS = frozenset(["zeros", "ones", "full", "arange", "rand", "randn", "fill", "linspace"])
 
 
 def call_path(
@@ -37,7 +37,9 @@ def call_path(
     match (owner, name):
         case ("Device", "new"):
             number = terms.known(peel(args[0]))
-            context = Context(f"device {number}" if number is not None else m.fresh("ctx"), "cutile", number is not None)
+            context = Context(
+                f"device {number}" if number is not None else m.fresh("ctx"), "cutile", number is not None
+            )
             return Found(ok(SharedVal(RcBox(Cell(context)))))
         case ("CudaGraph", "scope"):
             return Found(ok(_scope(m, args, expr)))

@@ -168,9 +168,9 @@ def _raw_copy(
         if isinstance(found, Pointer):
             accesses.append(m.span_access(found.memory, found.offset, size, mode))
         else:
-            access = host_range(m, value, mode, span)
-            if access is not None:
-                accesses.append(access)
+            host = host_range(m, value, mode, span)
+            if host is not None:
+                accesses.append(host)
     m.enqueue(stream, "copy", span, "copy", accesses=tuple(accesses))
     return Found(ok(unit()))
 
@@ -336,7 +336,7 @@ def _call(m: Machine, function: Value, args: list[Value], span: Span) -> Value:
 
 def call_macro(m: Machine, expr: ast.MacroCall) -> Found | None:
     """``zip!``, ``unzip!``, ``try_join!`` and ``join!``."""
-    args = parse_args(expr) or ()
+    args = m.program.once("parse_args", expr, lambda: parse_args(expr)) or ()
     name = expr.path.last
     values = [m.value(a) for a in args]
     if not any(isinstance(peel(v), Lazy) for v in values):
@@ -368,7 +368,7 @@ def _join(m: Machine, values: list[Value], nodes: tuple[ast.Expr, ...], fallible
             continue
         if lazy.dialect == "std":
             found = _async_function(m, lazy, node.span)
-            inner = found.fields["0"].value if hasattr(found, "fields") and fallible else found  # type: ignore[attr-defined]
+            inner = found.fields["0"].value if hasattr(found, "fields") and fallible else found
             results.append(Cell(inner))
             continue
         stream = next_stream(m, node.span)

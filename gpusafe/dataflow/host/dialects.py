@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpusafe.dataflow.host import cudarc, cust, device_ops, oxide
+from gpusafe.dataflow.host import cudarc, cust, device_ops, oxide, oxide_launch
 from gpusafe.dataflow.host.access import chain, deref
 from gpusafe.dataflow.host.handles import View
 from gpusafe.dataflow.host.machine import Machine
@@ -52,7 +52,7 @@ def call_macro(m: Machine, expr: ast.MacroCall, expect: ast.Type | None) -> Foun
     if name == "launch":
         return cust.launch_macro(m, expr)
     if name in ("cuda_launch", "cuda_launch_async"):
-        return oxide.launch_macro(m, expr)
+        return oxide_launch.launch_macro(m, expr)
     if name in ("zip", "unzip", "try_join", "join", "select"):
         return device_ops.call_macro(m, expr)
     return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gpusafe.dataflow.host.handles import Buffer, Builder, EventHandle, Graph, Guard, Lazy, StreamHandle, View
+from gpusafe.dataflow.host.handles import Buffer, EventHandle, Guard, Lazy, StreamHandle
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.values import (
     MOVED,
@@ -17,7 +17,6 @@ from gpusafe.dataflow.host.values import (
     SeqVal,
     SharedVal,
     StructVal,
-    ThreadVal,
     TupleVal,
     TypeVal,
     Unknown,
@@ -77,7 +76,12 @@ def copy_value(value: Value, depth: int = 0) -> Value:
             return StructVal(value.name, copied, value.variant, value.span)
         case SeqVal(kind="array", items=list() as items):
             return SeqVal(
-                "array", [Cell(copy_value(c.value, depth + 1)) for c in items], value.length, value.elem, None, value.sample
+                "array",
+                [Cell(copy_value(c.value, depth + 1)) for c in items],
+                value.length,
+                value.elem,
+                None,
+                value.sample,
             )
     return value
 
@@ -179,9 +183,7 @@ def record(
     m.emit(Record, span, label, event=event.ident, stream=stream.ident)
 
 
-def wait(
-    m: Machine, stream: StreamHandle, event: EventHandle, span: Span, label: str, automatic: bool = False
-) -> None:
+def wait(m: Machine, stream: StreamHandle, event: EventHandle, span: Span, label: str, automatic: bool = False) -> None:
     """A stream waits for an event."""
     if stream.ident in m.capture:
         return
@@ -240,9 +242,3 @@ def retain(m: Machine, holder: Value) -> RcBox | None:
             case _:
                 return None
     return None
-
-
-__all__ = [
-    "Builder", "Graph", "View", "copy_value", "drop_buffer", "drop_cell", "drop_guard", "drop_value", "owns", "parts",
-    "record", "release_box", "retain", "take", "wait",
-]  # fmt: skip

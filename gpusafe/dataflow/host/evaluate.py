@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from gpusafe.dataflow.host import branches, calls, indexing, loops, macro_calls, scalars, terms
 from gpusafe.dataflow.host.access import chain, deref, touch_cell
-from gpusafe.dataflow.host.blocks import closing, run_block, run_scoped
+from gpusafe.dataflow.host.blocks import run_block
 from gpusafe.dataflow.host.capturing import make_closure
-from gpusafe.dataflow.host.drops import drop_cell, take
+from gpusafe.dataflow.host.drops import take
 from gpusafe.dataflow.host.fields import field_cell
-from gpusafe.dataflow.host.handles import Config, MemSlice, Pointer, View
+from gpusafe.dataflow.host.handles import MemSlice, View
 from gpusafe.dataflow.host.lazy import await_value, lazy_block
 from gpusafe.dataflow.host.machine import Machine
-from gpusafe.dataflow.host.names import constant, type_in_scope
+from gpusafe.dataflow.host.names import constant
+from gpusafe.dataflow.host.naming import christen
 from gpusafe.dataflow.host.signals import BreakSignal, ContinueSignal, ReturnSignal
 from gpusafe.dataflow.host.syntax_walk import type_name
-from gpusafe.dataflow.host.typing_rules import apply_type
 from gpusafe.dataflow.host.values import (
     MOVED,
     Cell,
@@ -25,16 +26,14 @@ from gpusafe.dataflow.host.values import (
     SeqVal,
     SharedVal,
     SliceVal,
-    StructVal,
     TupleVal,
     Unknown,
     Value,
-    is_scalar,
     unit,
 )
 from gpusafe.parse.rust import ast
 
-Handler = Callable[[Machine, ast.Expr, ast.Type | None], Value]
+Handler = Callable[[Machine, Any, ast.Type | None], Value]
 
 
 def value(m: Machine, expr: ast.Expr, expect: ast.Type | None = None) -> Value:
@@ -128,14 +127,9 @@ def _assign(m: Machine, expr: ast.Assign, expect: ast.Type | None) -> Value:
     old, target.value = target.value, MOVED
     if old is not MOVED:
         m.drop(old, expr.span, target.name)
-    target.value = _keep_length(target, new)
-    calls.christen(m, new, target.name)
+    target.value = new
+    christen(m, new, target.name)
     return unit()
-
-
-def _keep_length(target: Cell, new: Value) -> Value:
-    del target
-    return new
 
 
 def _destructure(m: Machine, target: ast.Expr, new: Value) -> None:
@@ -191,9 +185,7 @@ def _cast(m: Machine, expr: ast.Cast, expect: ast.Type | None) -> Value:
 
 def _tuple(m: Machine, expr: ast.Tuple, expect: ast.Type | None) -> Value:
     kinds = expect.items if isinstance(expect, ast.TypeTuple) else ()
-    return TupleVal(
-        [Cell(m.value(item, kinds[i] if i < len(kinds) else None)) for i, item in enumerate(expr.items)]
-    )
+    return TupleVal([Cell(m.value(item, kinds[i] if i < len(kinds) else None)) for i, item in enumerate(expr.items)])
 
 
 def _array(m: Machine, expr: ast.Array, expect: ast.Type | None) -> Value:
@@ -294,7 +286,4 @@ _VALUES: dict[type[ast.Expr], Handler] = {
     ast.Await: await_value,
     ast.MacroCall: macro_calls.macro_expr,
     ast.OtherExpr: _other,
-}  # type: ignore[dict-item]
-
-__all__ = ["Config", "Pointer", "StructVal", "apply_type", "closing", "drop_cell", "is_scalar", "place", "run_scoped",
-           "type_in_scope", "value"]  # fmt: skip
+}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gpusafe.dataflow.host.explore import explore
 from gpusafe.dataflow.host.loading import units_of
-from gpusafe.dataflow.host.program import Function, Program, SourceUnit, build_program
+from gpusafe.dataflow.host.program import Program, SourceUnit, build_program
 from gpusafe.dataflow.host.roots import gpu_functions, roots
 from gpusafe.ir.host import Gap, HostFunction, HostPath, HostProgram
 from gpusafe.ir.kernel import Kernel
@@ -55,6 +55,3 @@ def _gaps(paths: list[HostPath]) -> dict[str, tuple[str, ...]]:
             if isinstance(op, Gap):
                 found.setdefault(path.root, {}).setdefault(op.reason)
     return {root: tuple(reasons) for root, reasons in found.items()}
-
-
-__all__ = ["Function", "execute", "execute_units"]

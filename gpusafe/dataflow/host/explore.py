@@ -15,8 +15,8 @@ from gpusafe.parse.rust import ast
 from gpusafe.span import Span
 
 MAX_PATHS = 64
-MAX_WALKS = 400
-MAX_STEPS_OF_A_ROOT = 1_500_000
+MAX_WALKS = 160
+MAX_STEPS_OF_A_ROOT = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def _next(decisions: list[Decision]) -> list[Decision]:
 
 
 def _too_many(paths: tuple[HostPath, ...], root: Function) -> tuple[HostPath, ...]:
-    reason = f"more than {MAX_PATHS} paths through `{root.name}`"
+    reason = f"not all paths through `{root.name}` were walked (more than {MAX_PATHS}, or too long)"
     if not paths:
         return paths
     from dataclasses import replace

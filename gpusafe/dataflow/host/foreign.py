@@ -24,7 +24,8 @@ from gpusafe.parse.rust import ast
 from gpusafe.span import Span
 
 _HANDLES = (
-    Buffer, View, Pointer, MemSlice, StreamHandle, Context, EventHandle, ModuleHandle, FunctionHandle, Graph, Builder, Lazy
+    Buffer, View, Pointer, MemSlice, StreamHandle, Context, EventHandle, ModuleHandle, FunctionHandle, Graph, Builder,
+    Lazy,
 )  # fmt: skip
 _STD = ("std", "core", "alloc")
 
@@ -94,7 +95,9 @@ def unknown_method(m: Machine, receiver: Cell, name: str, args: list[Value], exp
     target = deref(receiver).value
     if isinstance(target, _HANDLES) or any(handles_in(a) for a in args):
         mention_gap(m, f"the effect of the method `{name}` is not known", [target, *args], expr.name_span)
-        if isinstance(target, (Context, EventHandle, ModuleHandle, FunctionHandle)) and not memory_of(handles_in(target)):
+        if isinstance(target, (Context, EventHandle, ModuleHandle, FunctionHandle)) and not memory_of(
+            handles_in(target)
+        ):
             m.gap(expr.name_span, f"the effect of the method `{name}` is not known")
     holds = tuple(a for a in args if owns(m, a)) if not isinstance(target, Unknown) else target.holds
     return Unknown(f"the result of `{name}`", None, holds)

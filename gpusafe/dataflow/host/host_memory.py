@@ -7,7 +7,7 @@ from gpusafe.dataflow.host.access import host_slice, peel
 from gpusafe.dataflow.host.handles import Buffer, MemSlice, Pointer, View
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.typing_rules import size_of
-from gpusafe.dataflow.host.values import Cell, SeqVal, SliceVal, StructVal, Unknown, Value
+from gpusafe.dataflow.host.values import SeqVal, SliceVal, StructVal, Value
 from gpusafe.ir.expr import USIZE, Expr, Type
 from gpusafe.ir.host import MemAccess
 from gpusafe.parse.rust import ast
@@ -70,6 +70,3 @@ def _name_of(value: Value) -> str:
                 return current.cell.name
             current = current.cell.value
     return ""
-
-
-__all__ = ["Cell", "Unknown", "element_size", "host_range", "length_of"]

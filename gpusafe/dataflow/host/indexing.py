@@ -36,7 +36,9 @@ def at(m: Machine, base: Cell, index: Value, span: Span) -> Cell:
         case MemSlice() | Buffer(kind="pinned" | "unified"):
             return _memory_element(m, target, index)
         case BagVal(items=items):
-            return items[0] if len(items) == 1 else Cell(Unknown("an entry of a map", None, tuple(c.value for c in items)))
+            return (
+                items[0] if len(items) == 1 else Cell(Unknown("an entry of a map", None, tuple(c.value for c in items)))
+            )
         case StructVal(name=owner) if m.program.methods.get((owner, "index")):
             return m.temporary(m.index_user(base, index, span))
     return Cell(Unknown("an element of a value that is not modelled", None, getattr(target, "holds", ())))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gpusafe.dataflow.host.access import peel
 from gpusafe.dataflow.host.blocks import closing, run_scoped, statement
 from gpusafe.dataflow.host.handles import (
     Buffer,
@@ -18,8 +17,8 @@ from gpusafe.dataflow.host.handles import (
 )
 from gpusafe.dataflow.host.machine import MAX_DEPTH, Call, Machine
 from gpusafe.dataflow.host.program import Function
-from gpusafe.dataflow.host.signals import CutSignal, ReturnSignal
-from gpusafe.dataflow.host.syntax_walk import generic, type_name
+from gpusafe.dataflow.host.signals import ReturnSignal
+from gpusafe.dataflow.host.syntax_walk import type_name
 from gpusafe.dataflow.host.typing_rules import apply_type
 from gpusafe.dataflow.host.values import Cell, SeqVal, SharedVal, SliceVal, StructVal, Unknown, Value
 from gpusafe.parse.rust import ast
@@ -128,9 +127,6 @@ def type_names(value: Value) -> tuple[str, ...]:
         case Buffer(kind=kind):
             return _BUFFER_TYPES.get(kind, ())
         case Unknown(type=type_) if type_ is not None:
-            name = type_name(type_)
-            return (name,) if name else ()
+            known = type_name(type_)
+            return (known,) if known else ()
     return _HANDLE_TYPES.get(type(value), ())
-
-
-__all__ = ["call_function", "enter", "generic", "peel", "type_names"]

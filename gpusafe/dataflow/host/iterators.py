@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from gpusafe.dataflow.host import terms
 from gpusafe.dataflow.host.access import deref, touch
-from gpusafe.dataflow.host.drops import owns, take
+from gpusafe.dataflow.host.drops import take
 from gpusafe.dataflow.host.handles import Buffer, MemSlice
 from gpusafe.dataflow.host.indexing import bounds, sample
 from gpusafe.dataflow.host.machine import Machine
@@ -121,7 +121,17 @@ def adapt(m: Machine, source: IterVal, name: str, args: list[Value], span: Span)
             return _with(source, lambda i: TupleVal([Cell(terms.Counter(i)), Cell(source.get(i))]))
         case "cloned" | "copied":
             return _with(source, lambda i: _cloned(m, source.get(i)))
-        case "inspect" | "by_ref" | "peekable" | "fuse" | "into_iter" | "iter" | "iter_mut" | "into_par_iter" | "par_iter":
+        case (
+            "inspect"
+            | "by_ref"
+            | "peekable"
+            | "fuse"
+            | "into_iter"
+            | "iter"
+            | "iter_mut"
+            | "into_par_iter"
+            | "par_iter"
+        ):
             return source
         case "zip":
             return _zip(m, source, to_iter(m, first, span), span)
@@ -129,7 +139,8 @@ def adapt(m: Machine, source: IterVal, name: str, args: list[Value], span: Span)
             count = terms.known(source.length)
             if count is None:
                 return _with(source, source.get)
-            return _with(source, lambda i: source.get(count - 1 - i))
+            last = count - 1
+            return _with(source, lambda i: source.get(last - i))
         case "skip" | "take" | "step_by":
             return _trim(m, source, name, first)
         case "chain":
@@ -203,8 +214,12 @@ def _filter(m: Machine, source: IterVal, predicate: Value, span: Span) -> IterVa
         if verdict is True:
             kept.append(element)
         elif verdict is not False:
-            return IterVal(None, lambda i: element, source.owner)
+            return IterVal(None, _constant(element), source.owner)
     return IterVal(len(kept), lambda i: kept[i], source.owner)
+
+
+def _constant(element: Value) -> Callable[[int], Value]:
+    return lambda i: element
 
 
 def _filter_map(m: Machine, source: IterVal, function: Value, span: Span) -> IterVal:
@@ -216,7 +231,9 @@ def _filter_map(m: Machine, source: IterVal, function: Value, span: Span) -> Ite
         result = m.invoke(function, [source.get(index)], span)
         if isinstance(result, StructVal) and result.variant == "None":
             continue
-        kept.append(take(m, result.fields["0"]) if isinstance(result, StructVal) and result.fields else Unknown("an element"))
+        kept.append(
+            take(m, result.fields["0"]) if isinstance(result, StructVal) and result.fields else Unknown("an element")
+        )
     return IterVal(len(kept), lambda i: kept[i], source.owner)
 
 
@@ -230,7 +247,7 @@ def advance(m: Machine, source: IterVal) -> Value:
         return none()
     if total is None and not source.endless:
         source.position += 1
-        return StructVal("Option", {"0": Cell(source.get(source.position - 1))}, "Some") if False else Unknown("the next element")
+        return Unknown("the next element")
     source.position += 1
     return some(source.get(source.position - 1))
 
@@ -270,6 +287,3 @@ def sampled(m: Machine, source: IterVal, span: Span, consume: Callable[[Value], 
 def length_of(source: IterVal) -> Value:
     """Number of elements as a scalar."""
     return source.length if isinstance(source.length, (int, Expr)) else Unknown("a count")
-
-
-__all__ = ["adapt", "advance", "borrowed", "drain", "finish", "length_of", "owns", "sampled", "to_iter"]

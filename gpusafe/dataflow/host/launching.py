@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpusafe.dataflow.host import terms
-from gpusafe.dataflow.host.access import chain, deref, peel
+from gpusafe.dataflow.host.access import peel
 from gpusafe.dataflow.host.handles import (
     Buffer,
     Config,
@@ -18,7 +18,7 @@ from gpusafe.dataflow.host.handles import (
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.typing_rules import set_elem
 from gpusafe.dataflow.host.values import Cell, RefVal, SeqVal, SharedVal, TupleVal, Unknown, Value
-from gpusafe.ir.expr import F32, F64, I32, U32, USIZE, Const, Expr, Type
+from gpusafe.ir.expr import F64, I32, U32, USIZE, Const, Expr, Type
 from gpusafe.ir.host import ForeignContext, LaunchArg, LaunchShape, MemAccess
 from gpusafe.ir.kernel import Kernel, KernelParam
 from gpusafe.span import Span
@@ -39,10 +39,9 @@ def config_from_fields(m: Machine, fields: dict[str, Value], base: Value) -> Con
 def triple(value: Value) -> list[Cell]:
     """Grid or block sizes of one to three axes; missing ones are 1."""
     found = peel(value)
-    if isinstance(found, TupleVal):
-        cells = [Cell(peel(c.value)) for c in found.items]
-    elif isinstance(found, SeqVal) and found.items is not None:
-        cells = [Cell(peel(c.value)) for c in found.items]
+    listed = found.items if isinstance(found, TupleVal | SeqVal) else None
+    if listed is not None:
+        cells = [Cell(peel(c.value)) for c in listed]
     elif isinstance(found, Unknown):
         cells = [Cell(Unknown("a size"))] * _AXES
     else:
@@ -135,7 +134,9 @@ def argument(m: Machine, value: Value, span: Span, param: KernelParam | None = N
             size = current.elem_bytes or elem
             start = terms.mul(current.start, size) if size else 0
             access = m.span_access(current.memory, start, terms.mul(current.length, size) if size else None, "read")
-            return LaunchArg("memory", span, None, access.range, "mut" if mutable else "ref", size, _count(current.length))
+            return LaunchArg(
+                "memory", span, None, access.range, "mut" if mutable else "ref", size, _count(current.length)
+            )
     return _scalar(current, span, param)
 
 
@@ -216,7 +217,3 @@ def check_contexts(m: Machine, stream: StreamHandle, others: list[tuple[Context 
             first=f"stream `{stream.name or stream.ident}` of {stream.context.ident}",
             second=f"`{name}` of {context.ident}",
         )
-
-
-__all__ = ["F32", "accesses_of", "argument", "chain", "check_contexts", "config_from_fields", "deref", "find_kernel",
-           "shape_of", "triple", "view_access"]  # fmt: skip

@@ -11,7 +11,7 @@ from gpusafe.dataflow.host.machine import LoopWatch, Machine
 from gpusafe.dataflow.host.repetition import MAX_ITERATIONS, Repetition
 from gpusafe.dataflow.host.signals import BreakSignal, ContinueSignal, PanicSignal, PruneSignal
 from gpusafe.dataflow.host.syntax_walk import walk
-from gpusafe.dataflow.host.values import Cell, IterVal, Unknown, Value, unit
+from gpusafe.dataflow.host.values import Cell, IterVal, Value, unit
 from gpusafe.ir.expr import Op
 from gpusafe.parse.rust import ast
 from gpusafe.span import Span
@@ -171,7 +171,9 @@ def _until(m: Machine, expr: ast.Expr, cond: ast.Expr | None, body: ast.Block, l
             if period is not None:
                 _conclude(m, expr.span, watch, period, repetition.has_work)
                 return _leave(m, cond, body)
-            if index >= MAX_ITERATIONS + EXACT_ITERATIONS or (repetition.rounds >= MAX_ITERATIONS and index > MAX_ITERATIONS):
+            if index >= MAX_ITERATIONS + EXACT_ITERATIONS or (
+                repetition.rounds >= MAX_ITERATIONS and index > MAX_ITERATIONS
+            ):
                 _not_summarised(m, expr.span, "its iterations do not repeat")
                 return None
     finally:
@@ -220,6 +222,3 @@ def _leave(m: Machine, cond: ast.Expr | None, body: ast.Block) -> BreakSignal | 
     if _may_exit(body):
         raise PruneSignal
     raise PanicSignal(exits=True)
-
-
-__all__ = ["Unknown", "for_expr", "loop_expr", "while_expr"]

@@ -22,12 +22,12 @@ from gpusafe.ir.host import Enqueue, Frame, Gap, HostOp, MemAccess, Memory, MemR
 from gpusafe.parse.rust import ast
 from gpusafe.span import Span
 
-MAX_STEPS = 120_000
+MAX_STEPS = 50_000
 MAX_OPS = 3_000
 MAX_DEPTH = 48
 _EXPRESSION_DEPTH = 160
 
-O = TypeVar("O", bound=HostOp)
+Operation = TypeVar("Operation", bound=HostOp)
 
 
 @dataclass(slots=True, eq=False)
@@ -148,7 +148,9 @@ class Machine:
         found: set[str] = set()
         for value in self.singletons.values():
             inner = getattr(getattr(value, "cell", None), "value", value)
-            found.update(x for x in (getattr(inner, "ident", None), getattr(inner, "memory", None)) if isinstance(x, str))
+            found.update(
+                x for x in (getattr(inner, "ident", None), getattr(inner, "memory", None)) if isinstance(x, str)
+            )
         return frozenset(found)
 
     def tick(self) -> None:
@@ -226,7 +228,7 @@ class Machine:
         inner = self.calls[-1]
         return (*outer, Frame(inner.function, inner.span, span))
 
-    def emit(self, kind: type[O], span: Span, label: str, **parts: Any) -> O:
+    def emit(self, kind: type[Operation], span: Span, label: str, **parts: Any) -> Operation:
         """Appends an operation."""
         op = kind(frames=self.frames(span), label=label, **parts)
         if self.thread is not None:
@@ -368,14 +370,16 @@ class Machine:
     def source_text(self, node: ast.Node, limit: int = 60) -> str:
         """The source text of a node on one line."""
         span = node.span
-        lines = self.home.unit.file.text.split("\n") if self.home.file == span.file else []
+        lines = self.program.lines(self.home) if self.home.file == span.file else []
         if not 0 < span.line <= len(lines):
             return "..."
         if span.line == span.end_line:
             text = lines[span.line - 1][span.col - 1 : span.end_col - 1]
         else:
             rest = " ".join(x.strip() for x in lines[span.line : span.end_line - 1])
-            text = f"{lines[span.line - 1][span.col - 1 :]} {rest} {lines[span.end_line - 1][: span.end_col - 1].strip()}"
+            text = (
+                f"{lines[span.line - 1][span.col - 1 :]} {rest} {lines[span.end_line - 1][: span.end_col - 1].strip()}"
+            )
         text = " ".join(text.split())
         return text if len(text) <= limit else text[: limit - 3] + "..."
 

@@ -10,19 +10,39 @@ from gpusafe.dataflow.host.foreign import handles_in, mention_gap
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.signals import PanicSignal, ReturnSignal
 from gpusafe.dataflow.host.syntax_walk import mentioned
-from gpusafe.dataflow.host.values import Cell, FnVal, TypeVal, Unknown, Value, err, unit
+from gpusafe.dataflow.host.values import TypeVal, Unknown, Value, err, unit
 from gpusafe.ir.expr import Op
 from gpusafe.parse.rust import ast
 from gpusafe.parse.rust.macros import parse_args, parse_vec
 
 _FORMAT = frozenset(
-    """print println eprint eprintln format format_args write writeln trace debug info warn error log dbg
-    anyhow format_err eyre""".split()
+    [
+        "print",
+        "println",
+        "eprint",
+        "eprintln",
+        "format",
+        "format_args",
+        "write",
+        "writeln",
+        "trace",
+        "debug",
+        "info",
+        "warn",
+        "error",
+        "log",
+        "dbg",
+        "anyhow",
+        "format_err",
+        "eyre",
+    ]
 )
-_PANICS = frozenset("panic unreachable todo unimplemented".split())
-_ASSERTS = frozenset("assert debug_assert assert_eq assert_ne debug_assert_eq debug_assert_ne".split())
-_BAILS = frozenset("bail ensure".split())
-_TEXT = frozenset("include_str env option_env concat stringify file line module_path c_str cstr".split())
+_PANICS = frozenset(["panic", "unreachable", "todo", "unimplemented"])
+_ASSERTS = frozenset(["assert", "debug_assert", "assert_eq", "assert_ne", "debug_assert_eq", "debug_assert_ne"])
+_BAILS = frozenset(["bail", "ensure"])
+_TEXT = frozenset(
+    ["include_str", "env", "option_env", "concat", "stringify", "file", "line", "module_path", "c_str", "cstr"]
+)
 
 
 def macro_expr(m: Machine, expr: ast.MacroCall, expect: ast.Type | None) -> Value:
@@ -52,7 +72,7 @@ def macro_expr(m: Machine, expr: ast.MacroCall, expect: ast.Type | None) -> Valu
 
 def read_arguments(m: Machine, expr: ast.MacroCall) -> None:
     """Arguments of a formatting macro are borrowed and read."""
-    args = parse_args(expr)
+    args = m.program.once("parse_args", expr, lambda: parse_args(expr))
     for arg in args or ():
         if isinstance(arg, ast.Lit):
             continue
@@ -69,7 +89,7 @@ def read_arguments(m: Machine, expr: ast.MacroCall) -> None:
 
 
 def _assert(m: Machine, expr: ast.MacroCall, name: str) -> Value:
-    args = parse_args(expr) or ()
+    args = m.program.once("parse_args", expr, lambda: parse_args(expr)) or ()
     needed = 2 if name.endswith(("_eq", "_ne")) else 1
     if len(args) < needed:
         return unit()
@@ -98,7 +118,7 @@ def _assert(m: Machine, expr: ast.MacroCall, name: str) -> Value:
 
 
 def _bail(m: Machine, expr: ast.MacroCall, name: str) -> Value:
-    args = parse_args(expr) or ()
+    args = m.program.once("parse_args", expr, lambda: parse_args(expr)) or ()
     if name == "ensure" and args and m.decide(peel(m.value(args[0])), m.source_text(args[0]), expr.span):
         return unit()
     raise ReturnSignal(err(Unknown("an error")))
@@ -112,7 +132,7 @@ def _vec(m: Machine, expr: ast.MacroCall, expect: ast.Type | None) -> Value:
         from gpusafe.dataflow.host.values import SeqVal
 
         return SeqVal("vec", [], 0, generic(expect))
-    parsed = parse_vec(expr)
+    parsed = m.program.once("parse_vec", expr, lambda: parse_vec(expr))
     if isinstance(parsed, ast.Array):
         value = m.value(parsed, None)
         value.kind = "vec"  # type: ignore[attr-defined]
@@ -123,7 +143,7 @@ def _vec(m: Machine, expr: ast.MacroCall, expect: ast.Type | None) -> Value:
 
 
 def _matches(m: Machine, expr: ast.MacroCall) -> Value:
-    args = parse_args(expr)
+    args = m.program.once("parse_args", expr, lambda: parse_args(expr))
     if args:
         m.place(args[0])
     return Unknown("a match")
@@ -140,6 +160,3 @@ def _unknown(m: Machine, expr: ast.MacroCall) -> Value:
     if any(handles_in(v) or owns(m, v) for v in values):
         mention_gap(m, f"the macro `{expr.path.last}!` is not known", values, expr.span)
     return Unknown(f"the result of `{expr.path.last}!`")
-
-
-__all__ = ["Cell", "FnVal", "macro_expr", "read_arguments"]

@@ -14,13 +14,74 @@ from gpusafe.ir.expr import Expr
 from gpusafe.parse.rust import ast
 
 _HARMLESS_MACROS = frozenset(
-    ("println", "print", "eprintln", "eprint", "format", "write", "writeln", "debug", "info", "warn", "error", "trace", "vec")
+    (
+        "println",
+        "print",
+        "eprintln",
+        "eprint",
+        "format",
+        "write",
+        "writeln",
+        "debug",
+        "info",
+        "warn",
+        "error",
+        "trace",
+        "vec",
+    )
 )
 _HARMLESS_METHODS = frozenset(
-    """len is_empty min max abs pow sqrt wrapping_add wrapping_mul wrapping_sub saturating_sub saturating_add div_ceil
-    next_power_of_two clamp to_string as_str unwrap_or unwrap_or_default is_some is_none is_ok is_err contains first last
-    sum count elapsed as_secs_f64 as_secs_f32 trailing_zeros leading_zeros is_power_of_two rem_euclid powi powf floor ceil
-    round exp ln sin cos starts_with ends_with trim to_owned into""".split()
+    [
+        "len",
+        "is_empty",
+        "min",
+        "max",
+        "abs",
+        "pow",
+        "sqrt",
+        "wrapping_add",
+        "wrapping_mul",
+        "wrapping_sub",
+        "saturating_sub",
+        "saturating_add",
+        "div_ceil",
+        "next_power_of_two",
+        "clamp",
+        "to_string",
+        "as_str",
+        "unwrap_or",
+        "unwrap_or_default",
+        "is_some",
+        "is_none",
+        "is_ok",
+        "is_err",
+        "contains",
+        "first",
+        "last",
+        "sum",
+        "count",
+        "elapsed",
+        "as_secs_f64",
+        "as_secs_f32",
+        "trailing_zeros",
+        "leading_zeros",
+        "is_power_of_two",
+        "rem_euclid",
+        "powi",
+        "powf",
+        "floor",
+        "ceil",
+        "round",
+        "exp",
+        "ln",
+        "sin",
+        "cos",
+        "starts_with",
+        "ends_with",
+        "trim",
+        "to_owned",
+        "into",
+    ]
 )
 _EXITS = (ast.Return, ast.Break, ast.Continue, ast.Try, ast.Await, ast.Closure, ast.Loop, ast.While, ast.For)
 
@@ -110,7 +171,9 @@ def _join(m: Machine, condition: Value, first: Value, second: Value) -> Value:
         if chosen is not None:
             return chosen
     if isinstance(first, TupleVal) and isinstance(second, TupleVal) and len(first.items) == len(second.items):
-        return TupleVal([Cell(_join(m, condition, a.value, b.value)) for a, b in zip(first.items, second.items, strict=True)])
+        return TupleVal(
+            [Cell(_join(m, condition, a.value, b.value)) for a, b in zip(first.items, second.items, strict=True)]
+        )
     for side, other in ((first, second), (second, first)):
         if isinstance(side, Expr):
             return m.symbol("either", side.type)

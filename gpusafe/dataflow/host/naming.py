@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gpusafe.dataflow.host.drops import parts
 from gpusafe.dataflow.host.handles import Buffer, EventHandle, StreamHandle
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.values import SeqVal, SharedVal, StructVal, TupleVal, Value
@@ -39,6 +38,3 @@ def christen(m: Machine, value: Value, name: str, depth: int = 0) -> None:
         case TupleVal(items=items):
             for index, cell in enumerate(items):
                 christen(m, cell.value, f"{name}.{index}", depth + 1)
-
-
-__all__ = ["christen", "parts"]

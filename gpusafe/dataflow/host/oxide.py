@@ -24,7 +24,7 @@ from gpusafe.dataflow.host.handles import (
 )
 from gpusafe.dataflow.host.launching import triple
 from gpusafe.dataflow.host.machine import Machine
-from gpusafe.dataflow.host.oxide_launch import launch_macro, module_method
+from gpusafe.dataflow.host.oxide_launch import module_method
 from gpusafe.dataflow.host.results import Found
 from gpusafe.dataflow.host.values import Cell, RcBox, SharedVal, StructVal, TypeVal, Unknown, Value, ok, unit
 from gpusafe.parse.rust import ast
@@ -108,7 +108,14 @@ def _context_method(m: Machine, context: Context, name: str, args: list[Value], 
             origin = source.payload[0] if isinstance(source, TypeVal) and isinstance(source.payload, tuple) else None
             made = ModuleHandle(context, "oxide", origin if isinstance(origin, str) else None, "", m.fresh("module"))
             return Found(ok(SharedVal(RcBox(Cell(made)))))
-        case "compute_capability" | "device_name" | "launch_limits" | "multiprocessor_count" | "bind_to_thread" | "check_err":
+        case (
+            "compute_capability"
+            | "device_name"
+            | "launch_limits"
+            | "multiprocessor_count"
+            | "bind_to_thread"
+            | "check_err"
+        ):
             return Found(ok(Unknown(f"the context's `{name}`")))
         case "ordinal" | "cu_device" | "cu_ctx":
             return Found(Unknown(name))
@@ -128,7 +135,9 @@ def default_stream(m: Machine, context: Context, span: Span) -> RcBox:
     return box
 
 
-def _stream_method(m: Machine, stream: StreamHandle, name: str, args: list[Value], expr: ast.MethodCall) -> Found | None:
+def _stream_method(
+    m: Machine, stream: StreamHandle, name: str, args: list[Value], expr: ast.MethodCall
+) -> Found | None:
     span = expr.span
     match action("oxide", "CudaStream", name):
         case "synchronize":
@@ -175,6 +184,3 @@ def _edge(m: Machine, waiter: StreamHandle, other: StreamHandle, span: Span, how
 def call_any(m: Machine, *args: Value) -> Found | None:
     """Nothing beyond the handles."""
     return None
-
-
-__all__ = ["call_method", "call_path", "default_stream", "launch_macro"]

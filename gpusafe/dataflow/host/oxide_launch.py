@@ -133,7 +133,9 @@ def build_argument(m: Machine, value: Value, span: Span, param: KernelParam | No
     found = peel(value)
     if isinstance(found, StructVal) and found.name == "RowWidth":
         inner = build_argument(m, found.fields["buffer"].value, span, param)
-        return BuiltArg(replace(inner.arg, value=terms.as_term(found.fields["width"].value)), None, inner.context, inner.name)
+        return BuiltArg(
+            replace(inner.arg, value=terms.as_term(found.fields["width"].value)), None, inner.context, inner.name
+        )
     arg = argument(m, value, span, param)
     buffer = found.buffer if isinstance(found, (View, Pointer)) else found
     if isinstance(buffer, Buffer):
@@ -141,9 +143,7 @@ def build_argument(m: Machine, value: Value, span: Span, param: KernelParam | No
     return BuiltArg(arg)
 
 
-def _set_constant(
-    m: Machine, module: ModuleHandle, name: str, args: list[Value], expr: ast.MethodCall
-) -> Found | None:
+def _set_constant(m: Machine, module: ModuleHandle, name: str, args: list[Value], expr: ast.MethodCall) -> Found | None:
     """``set_x(&stream, &v)`` and ``set_x_blocking(&v)`` write the constant ``X``."""
     from gpusafe.dataflow.host.cudarc import global_view
     from gpusafe.dataflow.host.oxide import default_stream
@@ -180,7 +180,8 @@ def _is_constant(m: Machine, module: ModuleHandle, symbol: str) -> bool:
 
 def launch_macro(m: Machine, expr: ast.MacroCall) -> Found | None:
     """``cuda_launch! { kernel: .., stream: .., module: .., config: .., args: [slice(a), slice_mut(b), x] }``."""
-    parts = dict(parse_fields(expr) or ())
+    fields = m.program.once("parse_fields", expr, lambda: parse_fields(expr))
+    parts = dict(fields or ())
     if not {"kernel", "config"} <= parts.keys():
         return None
     name = _kernel_name(parts["kernel"])

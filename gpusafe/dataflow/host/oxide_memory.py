@@ -118,7 +118,7 @@ def _pinned(
 def transfer(
     m: Machine, stream: StreamHandle, source: Value, target: Value, span: Span, waits: bool, staged: bool = False
 ) -> None:
-    """A copy on a stream. ``waits``: the call then synchronises that stream; ``staged``: its host side is free on return."""
+    """A copy on a stream. ``waits``: the call synchronises it then; ``staged``: the host side is free on return."""
     for value, other in ((source, target), (target, source)):
         size, found = element_size(m, other), peel(value)
         if isinstance(found, Buffer) and size is not None:

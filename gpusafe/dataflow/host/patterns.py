@@ -100,9 +100,7 @@ def _unknown_part(m: Machine, whole: Value) -> Value:
     return Unknown("part of a value that is not modelled", None, holds)
 
 
-def _variant(
-    m: Machine, path: ast.Path, fields: Sequence[tuple[str, ast.Pat]], cell: Cell, by_ref: bool
-) -> Match:
+def _variant(m: Machine, path: ast.Path, fields: Sequence[tuple[str, ast.Pat]], cell: Cell, by_ref: bool) -> Match:
     target = cell.value
     if isinstance(target, StructVal):
         if target.variant is not None and target.variant != path.last:

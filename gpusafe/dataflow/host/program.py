@@ -6,12 +6,15 @@ Names are resolved through the file's `use` items and by preferring what is near
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from gpusafe.dataflow.host.syntax_walk import type_name, walk
 from gpusafe.ir.kernel import Kernel
 from gpusafe.parse.rust import ast
+
+T = TypeVar("T")
 
 DIALECT_ROOTS = {
     "cudarc": "cudarc",
@@ -53,7 +56,7 @@ class Home:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Function:
-    """A function of the program; ``owner`` is the type of its impl (or trait), ``trait`` the trait that it implements."""
+    """A function of the program; ``owner`` is the type of its impl (or trait), ``trait`` what it implements."""
 
     item: ast.Fn
     home: Home
@@ -108,13 +111,29 @@ class Program:
     uses: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
     roots_of: dict[str, frozenset[str]] = field(default_factory=dict)
     strict: bool = False
+    memo: dict[tuple[str, int], object] = field(default_factory=dict)
+    _lines: dict[str, list[str]] = field(default_factory=dict)
+
+    def lines(self, home: Home) -> list[str]:
+        """The lines of a file."""
+        found = self._lines.get(home.file)
+        if found is None:
+            found = self._lines[home.file] = home.unit.file.text.split("\n")
+        return found
+
+    def once(self, kind: str, node: ast.Node, make: Callable[[], T]) -> T:
+        """What ``make`` gives for a node of the program, made once (nodes live as long as the program)."""
+        key = (kind, id(node))
+        if key not in self.memo:
+            self.memo[key] = (node, make())
+        return self.memo[key][1]  # type: ignore[index, no-any-return]
 
     def expand(self, names: tuple[str, ...], home: Home) -> tuple[str, ...]:
         """A path with its first name replaced by what `use` made of it."""
         expanded = names
         for _ in range(4):
             target = self.uses.get(home.file, {}).get(expanded[0]) if expanded else None
-            if target is None or target[-1:] != expanded[:1] and len(target) == 1:
+            if target is None or (target[-1:] != expanded[:1] and len(target) == 1):
                 break
             if target == expanded[:1]:
                 break
@@ -131,7 +150,7 @@ class Program:
             found = self.method(path[-2], path[-1], home)
             if found is not None:
                 return found
-        if path and path[0] in DIALECT_ROOTS or path[:1] == ("std",):
+        if (path and path[0] in DIALECT_ROOTS) or path[:1] == ("std",):
             return None
         candidates = self.free.get(path[-1], []) if path else []
         if len(path) >= 2:

@@ -10,14 +10,62 @@ from gpusafe.dataflow.host.syntax_walk import type_name, walk
 from gpusafe.parse.dialects.host_tables import host_table
 from gpusafe.parse.rust import ast
 
-_GPU_MACROS = frozenset("launch cuda_launch cuda_launch_async zip unzip".split())
+_GPU_MACROS = frozenset(["launch", "cuda_launch", "cuda_launch_async", "zip", "unzip"])
 _GPU_TYPES = frozenset(
-    """CudaContext CudaDevice CudaStream CudaEvent CudaSlice CudaView CudaViewMut CudaModule CudaFunction CudaGraph Stream
-    Event DeviceBuffer DeviceBox DeviceSlice LockedBuffer UnifiedBuffer UnifiedBox LockedBox PinnedHostBuffer
-    PinnedHostSlice UnifiedSlice DeviceVariable Module Context LoadedModule DevicePointer Tensor Graph""".split()
+    [
+        "CudaContext",
+        "CudaDevice",
+        "CudaStream",
+        "CudaEvent",
+        "CudaSlice",
+        "CudaView",
+        "CudaViewMut",
+        "CudaModule",
+        "CudaFunction",
+        "CudaGraph",
+        "Stream",
+        "Event",
+        "DeviceBuffer",
+        "DeviceBox",
+        "DeviceSlice",
+        "LockedBuffer",
+        "UnifiedBuffer",
+        "UnifiedBox",
+        "LockedBox",
+        "PinnedHostBuffer",
+        "PinnedHostSlice",
+        "UnifiedSlice",
+        "DeviceVariable",
+        "Module",
+        "Context",
+        "LoadedModule",
+        "DevicePointer",
+        "Tensor",
+        "Graph",
+    ]
 )
-_GPU_CALLS = frozenset("quick_init init_device_contexts sync sync_on".split())
-_PLAIN = frozenset("len is_empty context wait join iter index get first last contains fill swap add sub clone new".split())
+_GPU_CALLS = frozenset(["quick_init", "init_device_contexts", "sync", "sync_on"])
+_PLAIN = frozenset(
+    [
+        "len",
+        "is_empty",
+        "context",
+        "wait",
+        "join",
+        "iter",
+        "index",
+        "get",
+        "first",
+        "last",
+        "contains",
+        "fill",
+        "swap",
+        "add",
+        "sub",
+        "clone",
+        "new",
+    ]
+)
 _IDENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -50,8 +98,7 @@ def roots(functions: list[Function]) -> list[Function]:
     called: set[str] = set()
     for function in functions:
         called |= {n for n in called_names(function.item) if n != function.name}
-    first = [f for f in functions if f.name == "main" or f.name not in called]
-    return first
+    return [f for f in functions if f.name == "main" or f.name not in called]
 
 
 def called_names(item: ast.Fn) -> set[str]:

@@ -8,7 +8,7 @@ from gpusafe.dataflow.host.handles import Buffer, MemSlice, Pointer
 from gpusafe.dataflow.host.indexing import read_place
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.typing_rules import scalar, size_of
-from gpusafe.dataflow.host.values import Cell, RefVal, SliceVal, StructVal, TypeVal, Unknown, Value
+from gpusafe.dataflow.host.values import RefVal, StructVal, TypeVal, Unknown, Value
 from gpusafe.ir.expr import BOOL, COMPARISONS, USIZE, Expr, Op, Type
 from gpusafe.parse.rust import ast
 
@@ -30,7 +30,9 @@ def operate(m: Machine, op: Op, left: Value, right: Value, expr: ast.Expr) -> Va
     left, right = peel(left), peel(right)
     if isinstance(left, Pointer) and op in (Op.ADD, Op.SUB):
         moved = terms.add(left.offset, right) if op is Op.ADD else terms.sub(left.offset, right)
-        return Pointer(left.memory, moved if moved is not None else m.symbol("offset", USIZE), left.elem_bytes, left.buffer)
+        return Pointer(
+            left.memory, moved if moved is not None else m.symbol("offset", USIZE), left.elem_bytes, left.buffer
+        )
     if op in COMPARISONS and (isinstance(left, terms.Counter) or isinstance(right, terms.Counter)):
         m.note_counter("the loop's counter decides a branch")
     if isinstance(left, str) and isinstance(right, str) and op in (Op.EQ, Op.NE):
@@ -162,6 +164,3 @@ def _array_type(expr: ast.Expr, inner: Type | ast.Type | None, count: int) -> as
     if inner is None:
         return None
     return ast.TypeArray(expr.span, inner, ast.Lit(expr.span, "int", count))
-
-
-__all__ = ["Cell", "SliceVal", "binary", "cast", "compound", "operate", "static_type"]

@@ -15,13 +15,11 @@ from gpusafe.dataflow.host.values import (
     IterVal,
     RangeVal,
     SeqVal,
-    SliceVal,
     StructVal,
     TupleVal,
     TypeVal,
     Unknown,
     Value,
-    none,
     ok,
     some,
     unit,
@@ -29,9 +27,25 @@ from gpusafe.dataflow.host.values import (
 from gpusafe.ir.expr import BOOL, Expr, Type
 from gpusafe.parse.rust import ast
 
-ON_SEQUENCES = frozenset("into_par_iter par_iter par_iter_mut par_chunks".split())
+ON_SEQUENCES = frozenset(["into_par_iter", "par_iter", "par_iter_mut", "par_chunks"])
 _REDUCERS = frozenset(
-    "sum product min max min_by max_by min_by_key max_by_key fold reduce last try_fold partition unzip position".split()
+    [
+        "sum",
+        "product",
+        "min",
+        "max",
+        "min_by",
+        "max_by",
+        "min_by_key",
+        "max_by_key",
+        "fold",
+        "reduce",
+        "last",
+        "try_fold",
+        "partition",
+        "unzip",
+        "position",
+    ]
 )
 
 
@@ -88,7 +102,9 @@ def _consume(
         case "sum" | "product":
             elements = drain(m, source)
             if elements is not None and all(terms.is_int(e) for e in elements):
-                return Found(sum(int(e) for e in elements if isinstance(e, int)) if name == "sum" else Unknown("a product"))
+                return Found(
+                    sum(int(e) for e in elements if isinstance(e, int)) if name == "sum" else Unknown("a product")
+                )
             return Found(Unknown("a sum"))
     if name in _REDUCERS:
         return Found(_reduce(m, source, name, args, expr))
@@ -127,7 +143,9 @@ def collect(m: Machine, source: IterVal, expr: ast.MethodCall, wanted: ast.Type 
             seq.sample = lambda: clone_value(m, example)
         return _wrap(seq, kind, wrapped)
     plain: list[Value] = []
-    wrapped = bool(elements) and all(isinstance(e, StructVal) and e.variant in ("Ok", "Some", "Err", "None") for e in elements)
+    wrapped = bool(elements) and all(
+        isinstance(e, StructVal) and e.variant in ("Ok", "Some", "Err", "None") for e in elements
+    )
     unwrap = wrapped and kind in ("Result", "Option", "CudaResult", None)
     for element in elements:
         if unwrap and isinstance(element, StructVal):
@@ -186,6 +204,3 @@ def _reduce(m: Machine, source: IterVal, name: str, args: list[Value], expr: ast
     if name == "fold":
         sampled(m, source, expr.span, lambda e: m.invoke(args[1], [Unknown("a sum"), e], expr.span))
     return Unknown(f"the result of `{name}`")
-
-
-__all__ = ["SliceVal", "call", "collect", "none"]

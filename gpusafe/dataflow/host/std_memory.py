@@ -1,4 +1,4 @@
-"""Slice methods on memory that the device may touch too: each one that looks at the contents is an access by the host."""
+"""Slice methods on memory that the device may touch too: looking at the contents is an access by the host."""
 
 from __future__ import annotations
 
@@ -14,10 +14,40 @@ from gpusafe.ir.expr import Op
 from gpusafe.parse.rust import ast
 
 _WRITES = frozenset(
-    """fill copy_from_slice clone_from_slice swap sort sort_unstable sort_by reverse rotate_left rotate_right copy_within
-    fill_with write write_all put_slice""".split()
+    [
+        "fill",
+        "copy_from_slice",
+        "clone_from_slice",
+        "swap",
+        "sort",
+        "sort_unstable",
+        "sort_by",
+        "reverse",
+        "rotate_left",
+        "rotate_right",
+        "copy_within",
+        "fill_with",
+        "write",
+        "write_all",
+        "put_slice",
+    ]
 )
-_READS = frozenset("contains concat join starts_with ends_with binary_search repeat eq ne cmp partial_cmp hash".split())
+_READS = frozenset(
+    [
+        "contains",
+        "concat",
+        "join",
+        "starts_with",
+        "ends_with",
+        "binary_search",
+        "repeat",
+        "eq",
+        "ne",
+        "cmp",
+        "partial_cmp",
+        "hash",
+    ]
+)
 
 
 def call(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from gpusafe.dataflow.host import std_iter, std_memory, std_option, std_seq, terms
@@ -31,7 +30,6 @@ from gpusafe.dataflow.host.values import (
     is_scalar,
     ok,
     some,
-    unit,
 )
 from gpusafe.ir.expr import BOOL, U32, Expr, Op
 from gpusafe.ir.host import Join
@@ -51,7 +49,9 @@ def clone_value(m: Machine, value: Value, depth: int = 0) -> Value:
         case RefVal(cell=cell) if depth == 0:
             return clone_value(m, deref(cell).value, 1)
         case StructVal(fields=fields) if owns(m, value):
-            return StructVal(value.name, {n: Cell(clone_value(m, c.value, 1), n) for n, c in fields.items()}, value.variant)
+            return StructVal(
+                value.name, {n: Cell(clone_value(m, c.value, 1), n) for n, c in fields.items()}, value.variant
+            )
         case TupleVal(items=items) if owns(m, value):
             return TupleVal([Cell(clone_value(m, c.value, 1)) for c in items])
         case SeqVal(items=items):
@@ -101,8 +101,28 @@ def call_method(
 
 
 _TRANSPARENT = frozenset(
-    """as_ref as_mut borrow borrow_mut deref deref_mut into_inner by_ref into try_into to_owned as_deref lock read_lock
-    get_mut_unchecked unsafe_get into_boxed_slice leak_box boxed as_any""".split()
+    [
+        "as_ref",
+        "as_mut",
+        "borrow",
+        "borrow_mut",
+        "deref",
+        "deref_mut",
+        "into_inner",
+        "by_ref",
+        "into",
+        "try_into",
+        "to_owned",
+        "as_deref",
+        "lock",
+        "read_lock",
+        "get_mut_unchecked",
+        "unsafe_get",
+        "into_boxed_slice",
+        "leak_box",
+        "boxed",
+        "as_any",
+    ]
 )
 
 
@@ -146,7 +166,17 @@ def _library(m: Machine, target: Cell, name: str, args: list[Value], expr: ast.M
 
         return Found(spawn(m, args[0], expr.span, value))
     if value.name in ("text", "path"):
-        if name in ("as_str", "as_bytes", "to_string", "trim", "as_c_str", "as_ref", "to_owned", "into_bytes", "as_ptr"):
+        if name in (
+            "as_str",
+            "as_bytes",
+            "to_string",
+            "trim",
+            "as_c_str",
+            "as_ref",
+            "to_owned",
+            "into_bytes",
+            "as_ptr",
+        ):
             return Found(value)
         if name == "len":
             return Found(m.symbol("length"))
@@ -199,8 +229,8 @@ def _unknown(
 _BINARY_METHODS: dict[str, Op] = {
     "min": Op.MIN, "max": Op.MAX, "wrapping_add": Op.ADD, "wrapping_sub": Op.SUB, "wrapping_mul": Op.MUL,
     "saturating_add": Op.ADD, "saturating_mul": Op.MUL, "checked_add": Op.ADD, "checked_mul": Op.MUL,
-    "checked_sub": Op.SUB, "checked_div": Op.DIV, "unchecked_add": Op.ADD, "unchecked_mul": Op.MUL, "rem_euclid": Op.REM,
-    "div_euclid": Op.DIV, "add": Op.ADD, "sub": Op.SUB, "mul": Op.MUL, "div": Op.DIV, "rem": Op.REM,
+    "checked_sub": Op.SUB, "checked_div": Op.DIV, "unchecked_add": Op.ADD, "unchecked_mul": Op.MUL,
+    "rem_euclid": Op.REM, "div_euclid": Op.DIV, "add": Op.ADD, "sub": Op.SUB, "mul": Op.MUL, "div": Op.DIV, "rem": Op.REM,
 }  # fmt: skip
 
 
@@ -250,7 +280,9 @@ def _saturating_sub(m: Machine, value: Value, other: Value) -> Value | None:
 
 
 def _piecewise(m: Machine, name: str, value: Value, other: Value) -> None:
-    if name in ("min", "max", "saturating_sub") and (isinstance(value, terms.Counter) or isinstance(other, terms.Counter)):
+    if name in ("min", "max", "saturating_sub") and (
+        isinstance(value, terms.Counter) or isinstance(other, terms.Counter)
+    ):
         m.note_counter(f"the loop's counter goes through `{name}`")
 
 
@@ -273,6 +305,3 @@ def _known_integer(name: str, value: int) -> Value | None:
 
             return math.isqrt(value) if value >= 0 else None
     return None
-
-
-__all__ = ["call_method", "clone_value", "unit"]

@@ -7,18 +7,39 @@ from gpusafe.dataflow.host.drops import take
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.results import Found
 from gpusafe.dataflow.host.signals import PanicSignal
-from gpusafe.dataflow.host.values import Cell, IterVal, RefVal, StructVal, TypeVal, Unknown, Value, none, ok, some
+from gpusafe.dataflow.host.values import Cell, IterVal, RefVal, StructVal, Unknown, Value, none, ok, some
 from gpusafe.parse.rust import ast
 
 UNWRAPPERS = frozenset(
-    "unwrap expect unwrap_or unwrap_or_else unwrap_or_default unwrap_unchecked unwrap_err expect_err".split()
+    [
+        "unwrap",
+        "expect",
+        "unwrap_or",
+        "unwrap_or_else",
+        "unwrap_or_default",
+        "unwrap_unchecked",
+        "unwrap_err",
+        "expect_err",
+    ]
 )
-_SAME = frozenset("context with_context map_err or or_else inspect inspect_err copied cloned as_deref as_deref_mut".split())
+_SAME = frozenset(
+    [
+        "context",
+        "with_context",
+        "map_err",
+        "or",
+        "or_else",
+        "inspect",
+        "inspect_err",
+        "copied",
+        "cloned",
+        "as_deref",
+        "as_deref_mut",
+    ]
+)
 
 
-def call(
-    m: Machine, target: Cell, receiver: Cell, name: str, args: list[Value], expr: ast.MethodCall
-) -> Found | None:
+def call(m: Machine, target: Cell, receiver: Cell, name: str, args: list[Value], expr: ast.MethodCall) -> Found | None:
     """A method on a known Option or Result."""
     value = target.value
     assert isinstance(value, StructVal)
@@ -124,6 +145,3 @@ def _fill(m: Machine, target: Cell, name: str, args: list[Value], expr: ast.Meth
     filled = target.value
     assert isinstance(filled, StructVal)
     return RefVal(filled.fields["0"], True)
-
-
-__all__ = ["TypeVal", "UNWRAPPERS", "call", "unwrap_unknown"]

@@ -21,8 +21,6 @@ from gpusafe.dataflow.host.values import (
     RefVal,
     SeqVal,
     SharedVal,
-    StructVal,
-    TupleVal,
     TypeVal,
     Unknown,
     Value,
@@ -45,9 +43,7 @@ def before_arguments(m: Machine, names: tuple[str, ...], expr: ast.Call) -> Foun
     return None
 
 
-def call_path(
-    m: Machine, full: tuple[str, ...], args: list[Value], expr: ast.Expr, path: ast.Path
-) -> Found | None:
+def call_path(m: Machine, full: tuple[str, ...], args: list[Value], expr: ast.Expr, path: ast.Path) -> Found | None:
     """The result of a library function, None when it is not one of these."""
     handler = _TWO.get(full[-2:]) if len(full) >= 2 else None
     if handler is None:
@@ -63,7 +59,7 @@ def call_path(
     return None
 
 
-_COLLECTIONS = frozenset("Vec VecDeque HashMap BTreeMap HashSet BTreeSet String SmallVec".split())
+_COLLECTIONS = frozenset(["Vec", "VecDeque", "HashMap", "BTreeMap", "HashSet", "BTreeSet", "String", "SmallVec"])
 
 
 def _collection(m: Machine, kind: str, name: str, args: list[Value]) -> Found | None:
@@ -212,5 +208,3 @@ _TWO: dict[tuple[str, ...], PathCall] = {
 }  # fmt: skip
 
 _ONE: dict[str, PathCall] = {"size_of": _size_of, "size_of_val": _size_of_val, "forget": _forget, "black_box": _same}
-
-__all__ = ["StructVal", "TupleVal", "before_arguments", "call_path"]

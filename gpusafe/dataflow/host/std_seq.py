@@ -5,7 +5,6 @@ from __future__ import annotations
 from gpusafe.dataflow.host import terms
 from gpusafe.dataflow.host.access import peel, touch
 from gpusafe.dataflow.host.drops import take
-from gpusafe.dataflow.host.handles import MemSlice
 from gpusafe.dataflow.host.indexing import at, sample, sub_range
 from gpusafe.dataflow.host.iterators import borrowed, drain, to_iter
 from gpusafe.dataflow.host.machine import Machine
@@ -20,9 +19,7 @@ from gpusafe.dataflow.host.values import (
     RefVal,
     SeqVal,
     SliceVal,
-    StructVal,
     TupleVal,
-    TypeVal,
     Unknown,
     Value,
     none,
@@ -33,14 +30,27 @@ from gpusafe.ir.expr import Op
 from gpusafe.parse.rust import ast
 
 _WRITES = frozenset(
-    "fill copy_from_slice clone_from_slice swap sort sort_unstable sort_by reverse rotate_left rotate_right copy_within fill_with".split()
+    [
+        "fill",
+        "copy_from_slice",
+        "clone_from_slice",
+        "swap",
+        "sort",
+        "sort_unstable",
+        "sort_by",
+        "reverse",
+        "rotate_left",
+        "rotate_right",
+        "copy_within",
+        "fill_with",
+    ]
 )
-_READS = frozenset("contains to_vec concat join starts_with ends_with binary_search repeat iter_sum".split())
+_READS = frozenset(
+    ["contains", "to_vec", "concat", "join", "starts_with", "ends_with", "binary_search", "repeat", "iter_sum"]
+)
 
 
-def call(
-    m: Machine, target: Cell, receiver: Cell, name: str, args: list[Value], expr: ast.MethodCall
-) -> Found | None:
+def call(m: Machine, target: Cell, receiver: Cell, name: str, args: list[Value], expr: ast.MethodCall) -> Found | None:
     """A method on a sequence."""
     value = target.value
     if isinstance(value, BagVal):
@@ -63,12 +73,25 @@ def call(
         case "iter" | "iter_mut":
             return Found(borrowed(m, target, name == "iter_mut", expr.name_span))
         case "into_iter":
-            return Found(to_iter(m, RefVal(target) if isinstance(receiver.value, RefVal) else take(m, target), expr.span))
+            return Found(
+                to_iter(m, RefVal(target) if isinstance(receiver.value, RefVal) else take(m, target), expr.span)
+            )
         case "as_slice" | "as_mut_slice":
             return Found(RefVal(target, name == "as_mut_slice"))
         case "as_ptr" | "as_mut_ptr":
             return Found(RefVal(target, name == "as_mut_ptr"))
-        case "get" | "get_mut" | "first" | "last" | "first_mut" | "last_mut" | "front" | "back" | "front_mut" | "back_mut":
+        case (
+            "get"
+            | "get_mut"
+            | "first"
+            | "last"
+            | "first_mut"
+            | "last_mut"
+            | "front"
+            | "back"
+            | "front_mut"
+            | "back_mut"
+        ):
             return Found(_get(m, target, name, args, expr))
         case "get_unchecked" | "get_unchecked_mut":
             return Found(RefVal(at(m, target, args[0], expr.span), name.endswith("mut")))
@@ -217,8 +240,7 @@ def _extend(m: Machine, value: SeqVal, source: Value, expr: ast.MethodCall) -> V
 def _remove(m: Machine, value: SeqVal, name: str, args: list[Value]) -> Value:
     optional = name.startswith("pop")
     if value.items is None:
-        found = Unknown("an element") if optional else sample(m, value)
-        return found
+        return Unknown("an element") if optional else sample(m, value)
     if not value.items:
         return none()
     index = {"pop": -1, "pop_back": -1, "pop_front": 0}.get(name)
@@ -258,6 +280,3 @@ def _bag(m: Machine, bag: BagVal, name: str, args: list[Value], expr: ast.Method
             taken = bag.items.pop() if len(bag.items) == 1 else None
             return Found(some(taken.value) if taken else Unknown("an entry of a map"))
     return None
-
-
-__all__ = ["MemSlice", "StructVal", "TypeVal", "call"]

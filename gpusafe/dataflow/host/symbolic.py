@@ -9,10 +9,8 @@ from gpusafe.dataflow.host.handles import (
     Context,
     EventHandle,
     FunctionHandle,
-    MemSlice,
     ModuleHandle,
     Pointer,
-    StreamHandle,
     View,
 )
 from gpusafe.dataflow.host.machine import Machine
@@ -82,9 +80,7 @@ def _sequence(m: Machine, inner: ast.Type | None, name: str, span: Span, mutable
     return SeqVal("vec", None, length, inner, None, sample)
 
 
-def _path(
-    m: Machine, type_: ast.TypePath, path: ast.Path, name: str, span: Span, mutable: bool, depth: int
-) -> Value:
+def _path(m: Machine, type_: ast.TypePath, path: ast.Path, name: str, span: Span, mutable: bool, depth: int) -> Value:
     last = path.last
     bound = m.call.types.get(last) if len(path.names) == 1 else None
     if bound is not None and bound is not type_:
@@ -208,5 +204,3 @@ _HANDLES: dict[str, Maker] = {
     "CudaView": _view, "CudaViewMut": _view,
     "DevicePointer": _raw, "UnifiedPointer": _raw, "CUdeviceptr": _raw,
 }  # fmt: skip
-
-__all__ = ["MemSlice", "StreamHandle", "outer_context", "symbolic"]

@@ -1,6 +1,6 @@
 """Arithmetic on host scalars: exact on what is known, terms on what is not.
 
-A known integer is a Python int; :class:`Counter` marks one that came from the counter of a loop that may be generalised.
+A known integer is a Python int; :class:`Counter` marks one that came from the counter of a loop.
 Anything that this file cannot express comes back as None, and the caller invents a fresh unknown.
 """
 

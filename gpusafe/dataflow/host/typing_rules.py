@@ -21,8 +21,8 @@ from gpusafe.parse.rust import ast
 
 _WRAPPERS = ("Result", "Option", "Arc", "Rc", "Box", "CudaResult", "Mutex", "RefCell", "ManuallyDrop")
 _BUFFERS = (
-    "CudaSlice", "CudaView", "CudaViewMut", "DeviceBuffer", "DeviceSlice", "DeviceBox", "PinnedHostSlice", "UnifiedSlice",
-    "LockedBuffer", "UnifiedBuffer", "PinnedHostBuffer", "DevicePointer", "UnifiedPointer", "Tensor",
+    "CudaSlice", "CudaView", "CudaViewMut", "DeviceBuffer", "DeviceSlice", "DeviceBox", "PinnedHostSlice",
+    "UnifiedSlice", "LockedBuffer", "UnifiedBuffer", "PinnedHostBuffer", "DevicePointer", "UnifiedPointer", "Tensor",
 )  # fmt: skip
 
 

@@ -129,7 +129,7 @@ class ClosureVal:
 
 @dataclass(slots=True, eq=False)
 class FnVal:
-    """A function item used as a value; ``item`` is the program's function, or ``path`` a foreign one or a constructor."""
+    """A function used as a value; ``item`` is the program's function, or ``path`` a foreign one or a constructor."""
 
     path: tuple[str, ...]
     item: object | None = None
