@@ -45,7 +45,8 @@ def run_closure(m: Machine, closure: ClosureVal, args: list[Value], span: Span, 
     assert isinstance(home, Call)
     if len(m.calls) > MAX_DEPTH:
         raise CutSignal("calls are nested too deeply")
-    m.call.at = span
+    if m.call.span.contains(span):  # an operation that runs late keeps the place that runs it
+        m.call.at = span
     call = Call(
         home.function,
         home.span,
@@ -55,6 +56,7 @@ def run_closure(m: Machine, closure: ClosureVal, args: list[Value], span: Span, 
         types=home.types,
         owner=home.owner,
         key=home.key,
+        number=m.next_call(),
     )
     m.calls.append(call)
     body = closure.block or closure.node.body

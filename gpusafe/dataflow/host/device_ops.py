@@ -265,6 +265,7 @@ def complete(m: Machine, lazy: Lazy, span: Span) -> Value:
     if lazy.dialect == "std":
         return _async_function(m, lazy, span)
     stream = next_stream(m, span)
+    m.call.at = span
     result = run(m, lazy, stream)
     m.sync("stream", stream.ident, span, f"the host waits for {stream.name}")
     return ok(result)
@@ -372,6 +373,7 @@ def _join(m: Machine, values: list[Value], nodes: tuple[ast.Expr, ...], fallible
             results.append(Cell(inner))
             continue
         stream = next_stream(m, node.span)
+        m.call.at = node.span
         result = run(m, lazy, stream)
         results.append(Cell(result if fallible else ok(result)))
         waiting.append((stream, node.span))

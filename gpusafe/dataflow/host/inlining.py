@@ -45,8 +45,17 @@ def enter(m: Machine, function: Function, args: list[Value], span: Span, path: a
     m.visited.add(function.key)
     types = _bound_types(m, function, path)
     if m.calls:
-        m.call.at = span
-    call = Call(item.name, item.span, function.home, item.span, types=types, owner=function.owner, key=function.key)
+        m.call.at = span if m.call.span.contains(span) else m.call.at
+    call = Call(
+        item.name,
+        item.span,
+        function.home,
+        item.span,
+        types=types,
+        owner=function.owner,
+        key=function.key,
+        number=m.next_call(),
+    )
     m.calls.append(call)
     if item.body is None or item.problem is not None:
         m.calls.pop()

@@ -39,7 +39,7 @@ class Scope:
 
 @dataclass(slots=True, eq=False)
 class Call:
-    """One function being walked."""
+    """One function being walked; ``number`` tells its calls apart."""
 
     function: str
     span: Span
@@ -50,6 +50,7 @@ class Call:
     types: dict[str, ast.Type] = field(default_factory=dict)
     owner: str | None = None
     key: str = ""
+    number: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -224,9 +225,14 @@ class Machine:
 
     def frames(self, span: Span) -> tuple[Frame, ...]:
         """The call stack with ``span`` as the innermost place."""
-        outer = [Frame(c.function, c.span, c.at) for c in self.calls[:-1]]
+        outer = [Frame(c.function, c.span, c.at, c.number) for c in self.calls[:-1]]
         inner = self.calls[-1]
-        return (*outer, Frame(inner.function, inner.span, span))
+        return (*outer, Frame(inner.function, inner.span, span, inner.number))
+
+    def next_call(self) -> int:
+        """A number for one more call on this path."""
+        self._counts["call"] = self._counts.get("call", 0) + 1
+        return self._counts["call"]
 
     def emit(self, kind: type[Operation], span: Span, label: str, **parts: Any) -> Operation:
         """Appends an operation."""
