@@ -40,7 +40,9 @@ def _step(terms: Terms, head: Term, end: Term) -> tuple[Term, int] | None:
         end = end.args[0]  # `i = (int)((unsigned)i + step)`: the same where nothing overflows
     if end.type.kind != "int" or end.op not in ("+", "-"):
         return None
-    a, b = (x.args[0] if x.op == "cast" and x.args[0] is head and x.type.bits == head.type.bits else x for x in end.args)
+    a, b = (
+        x.args[0] if x.op == "cast" and x.args[0] is head and x.type.bits == head.type.bits else x for x in end.args
+    )
     if end.op == "+" and b is head:
         a, b = b, a
     if a is not head or mentions(b, VARYING, {}):
@@ -59,7 +61,9 @@ def _table(terms: Terms, head: Term, end: Term, init: Term, k: Term) -> Term | N
     """The values of a variable that starts at a constant and follows a function of itself alone."""
     if init.const is None or init.type.kind != "int":
         return None
-    if any(t.op in VARYING and t is not head or (t.op not in ("const", "head") and not t.args) for t in postorder([end])):
+    if any(
+        (t.op in VARYING and t is not head) or (t.op not in ("const", "head") and not t.args) for t in postorder([end])
+    ):
         return None
     values = [init.const]
     current = init

@@ -59,7 +59,9 @@ def _known(term: Term, args: list[Any]) -> Any:
         case "not":
             return not args[0]
         case "cast":
-            return clip(int(args[0]), term.type) if term.type.kind == "int" and term.args[0].type.kind != "float" else None
+            return (
+                clip(int(args[0]), term.type) if term.type.kind == "int" and term.args[0].type.kind != "float" else None
+            )
         case "sum":
             return args[0] + args[1]
         case "ind":

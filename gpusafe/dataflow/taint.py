@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from gpusafe.dataflow.concrete.floats import FUNCTIONS
 from gpusafe.dataflow.values import children
 from gpusafe.ir import expr as ex
 from gpusafe.ir import kernel as ir
@@ -46,7 +47,10 @@ class _Pass:
             match e:
                 case ex.Var(name=name):
                     taint |= self.out.variables.get(name, CLEAN)
-                case ex.Opaque() | ex.PtrUnknown():
+                case ex.Opaque(name=name):
+                    if name not in FUNCTIONS and not name.startswith("int_to_f") and not name.endswith("_to_int"):
+                        taint.add("opaque")
+                case ex.PtrUnknown():
                     taint.add("opaque")
             stack.extend(children(e))
         return frozenset(taint)

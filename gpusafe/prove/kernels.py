@@ -15,6 +15,8 @@ from gpusafe.prove.launch_context import Contract, LaunchContext, contracts, hol
 from gpusafe.prove.pairs import RLIMIT, Model
 from gpusafe.prove.pairs_of_kernel import Analysis, Failure, Question, analyse
 from gpusafe.prove.replay import SCALARS, Replayer, outcomes
+from gpusafe.prove.replay_crowding import crowded, memory_decides
+from gpusafe.span import Span
 from gpusafe.verdict import Counterexample, Obligation, Verdict
 
 HASTY_RLIMIT = RLIMIT // 4
@@ -236,7 +238,8 @@ def _of_barriers(kernel: Kernel, analysis: Analysis, replayer: Replayer, words: 
 def _refute_barrier(replayer: Replayer, analysis: Analysis, model: Model | None) -> Counterexample | None:
     if any(g.syncs for g in analysis.trace.gaps):
         return None
-    for launch, outcome in outcomes(replayer, analysis.context, model, data=False):
+    simple = _simple(replayer, [b.span for b in analysis.barriers])
+    for launch, outcome in outcomes(replayer, analysis.context, model, data=False, simple=simple):
         for seen in outcome.divergences:
             taint = replayer.taints.control.get(seen.span, frozenset())
             if not taint & {"sync", "opaque", "data"}:
@@ -270,16 +273,19 @@ def _replayed(
     replayer: Replayer, analysis: Analysis, question: Question, model: Model | None, values: tuple[int, ...] = SCALARS
 ) -> Refuted | None:
     spans = {frozenset((f.first.span, f.second.span)) for f in question.failures}
+    collides = _collides(replayer, analysis, question)
 
     def wanted(meeting: Meeting) -> bool:
         a, b = meeting.first, meeting.second
         pair = a.region == question.region and frozenset((a.span, b.span)) in spans
-        return pair and _certain(replayer, a.span, b.span) is not None
+        return pair and _certain(replayer, collides, a.span, b.span) is not None
 
     data = _data(replayer, question)
-    for launch, outcome in outcomes(replayer, analysis.context, model, data=data, values=values, wanted=wanted):
+    simple = _simple(replayer, [s for pair in spans for s in pair])
+    found = outcomes(replayer, analysis.context, model, data=data, values=values, wanted=wanted, simple=simple)
+    for launch, outcome in found:
         for meeting in filter(wanted, outcome.meetings):
-            depends = _certain(replayer, meeting.first.span, meeting.second.span)
+            depends = _certain(replayer, collides, meeting.first.span, meeting.second.span)
             example = of_meeting(replayer.kernel, launch, meeting, bool(depends))
             return Refuted(rule_of(replayer.kernel, meeting), example)
     return None
@@ -294,20 +300,40 @@ def _all_symbols(failure: Failure, analysis: Analysis) -> tuple[str, ...]:
 
 def _data(replayer: Replayer, question: Question) -> bool:
     spans = [s for f in question.failures for s in (f.first.span, f.second.span)]
-    return any("data" in replayer.taints.control.get(s, frozenset()) for s in spans)
+    tables = (replayer.taints.control, replayer.taints.address)
+    return any("data" in table.get(s, frozenset()) for s in spans for table in tables)
 
 
-def _certain(replayer: Replayer, *spans: object) -> bool | None:
+def _simple(replayer: Replayer, spans: list[Span]) -> bool:
+    """Whether getting to these places, and the addresses there, depends on nothing that is in memory."""
+    tables = (replayer.taints.address, replayer.taints.control)
+    return not any(table.get(span, frozenset()) for span in spans for table in tables)
+
+
+def _collides(replayer: Replayer, analysis: Analysis, question: Question) -> bool:
+    """Whether addresses that depend on contents of memory count.
+
+    They do where there are more threads than places, and for two atomics at one place that memory alone decides:
+    they are atomic because addresses coincide.
+    """
+    if question.kind == "scope" and all(memory_decides(f.first) and memory_decides(f.second) for f in question.failures):
+        return True
+    if not any("data" in replayer.taints.address.get(f.second.span, frozenset()) for f in question.failures):
+        return False
+    return any(crowded(replayer.kernel, analysis.context, analysis.trace, f.second) for f in question.failures)
+
+
+def _certain(replayer: Replayer, collides: bool, *spans: Span) -> bool | None:
     """None when a meeting may not happen after all; True when it depends on contents of memory, else False."""
     data = False
     for span in spans:
-        address = replayer.taints.address.get(span, frozenset())  # type: ignore[call-overload]
-        control = replayer.taints.control.get(span, frozenset())  # type: ignore[call-overload]
-        if address & {"data", "opaque"} or "opaque" in control:
+        address = replayer.taints.address.get(span, frozenset())
+        control = replayer.taints.control.get(span, frozenset())
+        if "opaque" in address | control or ("data" in address and not collides):
             return None
         if replayer.ordering and "sync" in address | control:
             return None
-        data = data or "data" in control
+        data = data or "data" in address | control
     return data
 
 

@@ -16,7 +16,7 @@ from gpusafe.ir.kernel import Kernel, Space
 from gpusafe.prove.bounds import leaves
 from gpusafe.prove.counterexample import element, geometry, of_meeting, who
 from gpusafe.prove.kernels import fingerprint, refute
-from gpusafe.prove.launch_context import LaunchContext, holds, of_site, paired
+from gpusafe.prove.launch_context import LaunchContext, argument_bytes, holds, of_site
 from gpusafe.prove.pairs import RLIMIT, Answer, Setting
 from gpusafe.prove.pairs_of_kernel import analyse, execute
 from gpusafe.prove.replay import Replayer, contents, launches, number
@@ -74,7 +74,9 @@ def _shape(summary: KernelSummary, site: LaunchSite, context: LaunchContext) -> 
             continue
         refuted = refute(replayer, analysis, asked)
         if refuted is not None:
-            yield Obligation("GS113", question, Verdict.REFUTED, span, counterexample=_at_launch(summary, site, refuted.example))
+            yield Obligation(
+                "GS113", question, Verdict.REFUTED, span, counterexample=_at_launch(summary, site, refuted.example)
+            )
             return
     if all(h is not False for _, h in met) and _only_size_open(met):
         yield Obligation("GS113", question, Verdict.PROVED, span, assumptions=(f"the launch has {FEW}",))
@@ -106,32 +108,13 @@ def _at_launch(summary: KernelSummary, site: LaunchSite, example: Counterexample
         Site(site.op.span, f"`{name}` is free of races only for {words}"),
         (example.primary, *example.related),
         example.notes,
-        (f"launch `{name}` in the shape that it is written for, or compute its index from all axes that the launch uses",),
+        (
+            f"launch `{name}` in the shape that it is written for, or compute its index from all axes that the launch uses",
+        ),
     )
 
 
 # -- buffers
-
-
-def _sizes(kernel: Kernel, site: LaunchSite, context: LaunchContext) -> dict[str, Term]:
-    """The bytes behind each argument, where known."""
-    from gpusafe.dataflow.values import Bindings, Values
-
-    terms = context.terms
-    values = Values(terms, Bindings())
-    out: dict[str, Term] = {}
-    for param, arg, _ in paired(kernel, site.op.args):
-        if param.region is None or arg.range is None:
-            continue
-        memory = site.path.memory.get(arg.range.memory)
-        if arg.range.size is not None:
-            out[param.region] = terms.cast(I64, values.evaluate(arg.range.size, {}))
-        elif memory is not None and memory.length is not None and memory.elem_bytes is not None:
-            length = terms.cast(I64, values.evaluate(memory.length, {}))
-            whole = terms.binary("*", length, terms.const(memory.elem_bytes, I64), True)
-            start = terms.cast(I64, values.evaluate(arg.range.start, {}))
-            out[param.region] = terms.binary("-", whole, start, True)
-    return out
 
 
 def _buffers(summary: KernelSummary, site: LaunchSite) -> Iterator[Obligation]:
@@ -140,7 +123,7 @@ def _buffers(summary: KernelSummary, site: LaunchSite) -> Iterator[Obligation]:
     trace = execute(kernel, context)
     written = frozenset(a.region for a in trace.accesses if a.writes)
     setting = Setting(trace, context.specials, written, context.premises, rlimit=RLIMIT // 2)
-    sizes = _sizes(kernel, site, context)
+    sizes = argument_bytes(kernel, site, context)
     replayer = Replayer.of(kernel)
     for region in kernel.regions:
         accesses = [a for a in trace.accesses if a.region == region.name]
@@ -180,7 +163,9 @@ def _inside(
             continue
         out = _seen_outside(replayer, context, access, answer, sizes)
         if out is not None:
-            return Obligation(rule, question, Verdict.REFUTED, span, counterexample=_too_small(replayer.kernel, site, rule, *out))
+            return Obligation(
+                rule, question, Verdict.REFUTED, span, counterexample=_too_small(replayer.kernel, site, rule, *out)
+            )
         reason = reason or _open(replayer, access)
     if reason is None:
         return Obligation(rule, question, Verdict.PROVED, span)

@@ -65,6 +65,8 @@ def of_site(kernel: Kernel, site: LaunchSite, *, aliases: bool = True) -> Launch
     for param, arg, extra in paired(kernel, site.op.args):
         if param.kind == "scalar" and arg.value is not None:
             params[param.name] = values.evaluate(arg.value, {})
+        if param.row_width is not None and arg.kind == "memory" and arg.value is not None:
+            params[param.row_width] = values.evaluate(arg.value, {})
         length = extra.value if extra is not None and extra.value is not None else arg.length
         if param.region is not None and length is not None:
             lengths[param.region] = terms.cast(U64, values.evaluate(length, {}))
@@ -98,6 +100,25 @@ def _shared_memory(
         if found[0] != param.region:
             same[param.region] = (found[0], terms.binary("-", start, found[1], True))
     return same, tuple((a, b) for i, a in enumerate(unknown) for b in unknown[i + 1 :])
+
+
+def argument_bytes(kernel: Kernel, site: LaunchSite, context: LaunchContext) -> dict[str, Term]:
+    """The bytes behind each argument of a launch in sight, by region, where known."""
+    terms = context.terms
+    values = Values(terms, Bindings())
+    out: dict[str, Term] = {}
+    for param, arg, _ in paired(kernel, site.op.args):
+        if param.region is None or arg.range is None:
+            continue
+        memory = site.path.memory.get(arg.range.memory)
+        if arg.range.size is not None:
+            out[param.region] = terms.cast(I64, values.evaluate(arg.range.size, {}))
+        elif memory is not None and memory.length is not None and memory.elem_bytes is not None:
+            length = terms.cast(I64, values.evaluate(memory.length, {}))
+            whole = terms.binary("*", length, terms.const(memory.elem_bytes, I64), True)
+            start = terms.cast(I64, values.evaluate(arg.range.start, {}))
+            out[param.region] = terms.binary("-", whole, start, True)
+    return out
 
 
 # -- contracts
@@ -168,7 +189,9 @@ def _declared(kernel: Kernel) -> Contract:
     requires: list[Expr] = []
     words: list[str] = []
     if c.block is not None:
-        requires += [Binary(BOOL, Op.EQ, _special(f"ntid.{a}"), Const(U32, n)) for a, n in zip("xyz", c.block, strict=True)]
+        requires += [
+            Binary(BOOL, Op.EQ, _special(f"ntid.{a}"), Const(U32, n)) for a, n in zip("xyz", c.block, strict=True)
+        ]
         words.append(f"blocks of {c.block[0]}x{c.block[1]}x{c.block[2]} threads, as the kernel declares")
     if c.domain is not None and c.domain < 3:
         axes = "yz" if c.domain == 1 else "z"

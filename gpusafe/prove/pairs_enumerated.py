@@ -53,7 +53,13 @@ class _Side:
             numbers = dict(zip(self.iters, values, strict=True))
 
             def leaf(term: Term, numbers: dict[Term, int] = numbers) -> Any:
-                return numbers[term] if term.op == "iter" else special.get(str(term.data)) if term.op == "special" else None
+                return (
+                    numbers[term]
+                    if term.op == "iter"
+                    else special.get(str(term.data))
+                    if term.op == "special"
+                    else None
+                )
 
             offset, *rest = self.plan.evaluate(leaf)
             if False in rest[: self.count]:
@@ -93,7 +99,7 @@ def apart(setting: Setting, a: Access, b: Access, same_block: bool) -> bool:
     if a.context.phases.warp != a.context.phases.block or b.context.phases.warp != b.context.phases.block:
         return False
     sides = [_Side(setting, a, same_block)] + ([_Side(setting, b, same_block)] if b is not a else [])
-    if not all(s.closed for s in sides):
+    if not all(s.closed and s.iterations <= ITERATIONS_LIMIT for s in sides):
         return False
     one_block = same_block and not any(n.startswith("ctaid") for s in sides for n in s.names)
     if grid is None:

@@ -11,7 +11,7 @@ from gpusafe.dataflow.arith import clip, fold
 from gpusafe.dataflow.concrete import ConcreteLaunch, Meeting, Outcome, run
 from gpusafe.dataflow.taint import Taints, can_order, taints
 from gpusafe.dataflow.terms import Term, postorder
-from gpusafe.ir.expr import Const, Type
+from gpusafe.ir.expr import U64, Const, Type
 from gpusafe.ir.kernel import Kernel
 from gpusafe.prove.launch_context import LaunchContext
 from gpusafe.prove.pairs import Model
@@ -149,6 +149,10 @@ def concrete(context: LaunchContext, kernel: Kernel, symbols: dict[str, int], fa
         return None
     params: dict[str, Any] = {}
     for param in kernel.params:
+        if param.row_width is not None:
+            params[param.row_width] = _scalar(
+                U64, context.bindings.params.get(param.row_width), symbols, fallback, param.row_width
+            )
         if param.kind != "scalar" or param.type is None:
             continue
         bound = context.bindings.params.get(param.name)
@@ -188,11 +192,22 @@ def _scalar(type_: Type, bound: Term | None, symbols: dict[str, int], fallback: 
 
 
 def outcomes(
-    replayer: Replayer, context: LaunchContext, model: Model | None, *, data: bool, values: tuple[int, ...] = SCALARS,
+    replayer: Replayer,
+    context: LaunchContext,
+    model: Model | None,
+    *,
+    data: bool,
+    values: tuple[int, ...] = SCALARS,
     wanted: Callable[[Meeting], bool] | None = None,
+    simple: bool = False,
 ) -> Iterator[tuple[ConcreteLaunch, Outcome]]:
-    """Runs of a context's launches, on the model's blocks first; ``data``: with several contents of memory."""
+    """Runs of a context's launches, on the model's blocks first; ``data``: with several contents of memory.
+
+    ``simple``: nothing on the way of the two threads depends on memory, so that they may run alone.
+    """
     tried: set[tuple[object, ...]] = set()
+    if model is not None and simple:
+        yield from _two_threads(replayer, context, model, values, wanted)
     for launch in launches(context, replayer.kernel, model, values):
         for blocks in _block_choices(launch, model):
             for seed in (1, 2, 0) if data else (1,):
@@ -202,6 +217,19 @@ def outcomes(
                 tried.add(key)
                 filled = replace(launch, contents=contents(seed))
                 yield filled, run(replayer.kernel, filled, blocks, wanted)
+
+
+def _two_threads(
+    replayer: Replayer, context: LaunchContext, model: Model, values: tuple[int, ...],
+    wanted: Callable[[Meeting], bool] | None,
+) -> Iterator[tuple[ConcreteLaunch, Outcome]]:  # fmt: skip
+    """Runs of the model's two threads alone."""
+    launch = concrete(context, replayer.kernel, model.symbols, values[0])
+    if launch is None or any(i >= n for b in model.block for i, n in zip(b, launch.grid, strict=True)):
+        return
+    only = frozenset(zip(model.block, model.tid, strict=True))
+    filled = replace(launch, contents=contents(1))
+    yield filled, run(replayer.kernel, filled, sorted(set(model.block)), wanted, only)
 
 
 def _block_choices(launch: ConcreteLaunch, model: Model | None) -> Iterator[list[Triple]]:

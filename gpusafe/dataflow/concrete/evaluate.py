@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpusafe.dataflow.arith import clip, fold
+from gpusafe.dataflow.concrete.floats import FUNCTIONS, compute
 from gpusafe.ir import expr as ir
 from gpusafe.ir.expr import Op, Type
 
@@ -79,7 +80,24 @@ def compile_expr(expr: ir.Expr) -> Fn:
             return lambda env: (region, 0)
         case ir.PtrAdd(ptr=p, offset=o):
             return _moved(compile_expr(p), compile_expr(o))
+        case ir.Opaque(name=name, args=args) if name in FUNCTIONS:
+            return _function(name, [compile_expr(a) for a in args])
+        case ir.Opaque(name=name, args=(a,), type=t) if name.startswith("int_to_f") or name.endswith("_to_int"):
+            return _cast(t, a.type, compile_expr(a))
     return lambda env: UNKNOWN
+
+
+def _function(name: str, args: list[Fn]) -> Fn:
+    def call(env: Env) -> Any:
+        values = [a(env) for a in args]
+        if any(v is UNKNOWN for v in values):
+            return UNKNOWN
+        try:
+            return compute(name, values)
+        except (ArithmeticError, ValueError, TypeError):
+            return UNKNOWN
+
+    return call
 
 
 def _typed(value: Any, type_: Type) -> Any:

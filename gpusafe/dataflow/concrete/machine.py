@@ -111,8 +111,13 @@ class Machine:
     """The state of one run."""
 
     def __init__(
-        self, kernel: Kernel, launch: ConcreteLaunch, wanted: Callable[[Meeting], bool] | None = None
+        self,
+        kernel: Kernel,
+        launch: ConcreteLaunch,
+        wanted: Callable[[Meeting], bool] | None = None,
+        only: frozenset[tuple[Triple, Triple]] | None = None,
     ) -> None:
+        self.only = only
         self.kernel = kernel
         self.launch = launch
         self.regions = {r.name: r for r in kernel.regions}
@@ -123,6 +128,11 @@ class Machine:
         self.divergences: list[Divergence] = []
         self.outside: dict[tuple[str, Span], OutOfBounds] = {}
         self.program = Program(kernel, self)
+
+    @property
+    def partial(self) -> bool:
+        """Whether some threads of the blocks are left out."""
+        return self.only is not None
 
     # -- what the statements use
 
@@ -231,6 +241,9 @@ class Machine:
         for z in range(nz):
             for y in range(ny):
                 for x in range(nx):
+                    if self.only is not None and (index, (x, y, z)) not in self.only:
+                        number += 1
+                        continue
                     own = {"%tid.x": x, "%tid.y": y, "%tid.z": z, "%laneid": number % 32, "%warpid": number // 32}
                     thread = _Thread(number, (x, y, z), block, {**common, **own})
                     thread.code = self.program.start(thread)
@@ -263,8 +276,8 @@ class Machine:
     def _release_warps(self, block: _Block) -> bool:
         """Lets warps go on whose lanes have all arrived at a warp operation."""
         released = False
-        for first in range(0, len(block.threads), 32):
-            lanes = block.threads[first : first + 32]
+        for warp in sorted({t.number // 32 for t in block.threads}):
+            lanes = [t for t in block.threads if t.number // 32 == warp]
             waiting = [t for t in lanes if t.request is not None and t.request.kind == "warp"]
             for leader in waiting:
                 if leader.request is None:
@@ -340,10 +353,18 @@ class Machine:
 
 
 def run(
-    kernel: Kernel, launch: ConcreteLaunch, blocks: list[Triple], wanted: Callable[[Meeting], bool] | None = None
+    kernel: Kernel,
+    launch: ConcreteLaunch,
+    blocks: list[Triple],
+    wanted: Callable[[Meeting], bool] | None = None,
+    only: frozenset[tuple[Triple, Triple]] | None = None,
 ) -> Outcome:
-    """Runs all threads of the given blocks of a launch, up to the first meeting that is ``wanted``."""
-    return Machine(kernel, launch, wanted).go(blocks)
+    """Runs all threads of the given blocks of a launch, up to the first meeting that is ``wanted``.
+
+    ``only`` leaves all threads out but these (block, thread): enough for two threads whose ways and addresses do not
+    depend on what others store.
+    """
+    return Machine(kernel, launch, wanted, only).go(blocks)
 
 
 def all_blocks(grid: Triple) -> Iterator[Triple]:

@@ -303,6 +303,8 @@ class Program:
             lanes = mask(t.env)
             if lanes is UNKNOWN:
                 raise Unknowable("the mask of a warp operation is not known")
+            if self.machine.partial:
+                raise Unknowable("a warp operation needs all lanes")
             own = [o(t.env) for o in operands]
             result = yield Wait(
                 "warp", stmt.span, Scope.WARP, int(lanes), own, lambda ts: _exchange(stmt.op, ts, stmt.type)
@@ -360,6 +362,11 @@ def _exchange(op: str, threads: list[Any], type_: Type) -> list[Any]:
         votes = sum(1 << lane for lane, v in values.items() if v)
         result = {"any": votes != 0, "all": all(values.values()), "ballot": votes}[op]
         return [result] * len(threads)
+    if op == "match_any":
+        keys = {lane: v[0] for lane, v in own.items()}
+        if any(v is UNKNOWN for v in keys.values()):
+            return [UNKNOWN] * len(threads)
+        return [sum(1 << x for x, v in keys.items() if v == keys[t.number % 32]) for t in threads]
     if not op.startswith("shfl"):
         return [UNKNOWN] * len(threads)
     out = []

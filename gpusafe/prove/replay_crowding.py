@@ -1,0 +1,65 @@
+"""When an address that depends on contents of memory may be taken to collide.
+
+A scatter through an index array may well be a permutation, so that contents which make two threads meet prove nothing.
+But no contents can give more threads than there are elements a place of their own.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+from gpusafe.dataflow.accesses import Access, Trace, conditions
+from gpusafe.dataflow.numeric import Plan
+from gpusafe.dataflow.terms import Term
+from gpusafe.ir.kernel import Kernel
+from gpusafe.prove.launch_context import LaunchContext, argument_bytes
+
+COUNTED_LIMIT = 100_000
+
+
+def elements(kernel: Kernel, context: LaunchContext, access: Access) -> int | None:
+    """How many places of the access's size its region has, where known."""
+    if context.site is None:
+        return None
+    size = argument_bytes(kernel, context.site, context).get(access.region)
+    return None if size is None or size.const is None else int(size.const) // access.size
+
+
+def threads_at(context: LaunchContext, trace: Trace, access: Access, enough: int) -> int:
+    """How many threads can get to an access, as far as their conditions are known; counts up to ``enough``."""
+    sizes = [context.specials.get(f"{r}.{a}") for r in ("nctaid", "ntid") for a in "zyx"]
+    numbers = [s.const for s in sizes if s is not None]
+    if len(numbers) != 6 or any(n is None for n in numbers):
+        return 0
+    plan = Plan(conditions(trace, access.context))
+    names = [f"{r}.{a}" for r in ("ctaid", "tid") for a in "zyx"]
+    count = 0
+    for tried, values in enumerate(product(*(range(int(n or 0)) for n in numbers))):
+        if count >= enough or tried > COUNTED_LIMIT:
+            break
+        special = dict(zip(names, values, strict=True))
+
+        def leaf(term: Term, special: dict[str, int] = special) -> Any:
+            return special.get(str(term.data)) if term.op == "special" else None
+
+        count += False not in plan.evaluate(leaf)
+    return count
+
+
+def crowded(kernel: Kernel, context: LaunchContext, trace: Trace, access: Access) -> bool:
+    """Whether more threads can make an access than its region has places."""
+    places = elements(kernel, context, access)
+    return places is not None and threads_at(context, trace, access, places + 1) > places
+
+
+def memory_decides(access: Access) -> bool:
+    """Whether an address depends on the thread only through values read from memory."""
+    stack = [access.offset]
+    while stack:
+        term = stack.pop()
+        if term.op in ("special", "iter", "ind"):
+            return False
+        if term.op not in ("load", "atomic", "fresh"):
+            stack.extend(term.args)
+    return True
