@@ -138,7 +138,9 @@ def _function(x: Context, expr: s.Call, name: str, explicit: tuple[object, ...])
     """A function of the unit, a built-in one, or a type used as one."""
     full = x.program.expand(name)
     qualifier, _, last = full.rpartition("::")
-    own = pick_scoped([f for f in x.program.functions.get(last, []) if "::" not in f.name], qualifier, x.scope.namespace)
+    own = pick_scoped(
+        [f for f in x.program.functions.get(last, []) if "::" not in f.name], qualifier, x.scope.namespace
+    )
     builtin = find_builtin(full)
     site = CallSite(expr.span, full, expr.args, explicit)
     if not own:

@@ -15,15 +15,48 @@ from gpusafe.parse.cuda.lex import Kind, Token
 from gpusafe.span import Span
 
 _DROPPED = frozenset(
-    "__restrict__ __restrict restrict __forceinline__ __inline__ __inline __noinline__ __grid_constant__ __host__ "
-    "__extension__ __nv_pure__ __device_builtin__ _CCCL_DEVICE _CCCL_HOST __always_inline__ register".split()
+    [
+        "__restrict__",
+        "__restrict",
+        "restrict",
+        "__forceinline__",
+        "__inline__",
+        "__inline",
+        "__noinline__",
+        "__grid_constant__",
+        "__host__",
+        "__extension__",
+        "__nv_pure__",
+        "__device_builtin__",
+        "_CCCL_DEVICE",
+        "_CCCL_HOST",
+        "__always_inline__",
+        "register",
+    ]
 )
 _DROPPED_CALLS = frozenset(
-    "__attribute__ __attribute __align__ alignas __declspec _Pragma __launch_bounds__ __cluster_dims__ __block_size__ "
-    "__maxnreg__ __minnctapersm__".split()
+    [
+        "__attribute__",
+        "__attribute",
+        "__align__",
+        "alignas",
+        "__declspec",
+        "_Pragma",
+        "__launch_bounds__",
+        "__cluster_dims__",
+        "__block_size__",
+        "__maxnreg__",
+        "__minnctapersm__",
+    ]
 )
 _KEPT_ASIDE = frozenset({"__launch_bounds__", "__cluster_dims__", "__align__", "alignas"})
-_SPELLINGS = {"__asm__": "asm", "__asm": "asm", "__volatile__": "volatile", "__const__": "const", "__typeof__": "decltype"}
+_SPELLINGS = {
+    "__asm__": "asm",
+    "__asm": "asm",
+    "__volatile__": "volatile",
+    "__const__": "const",
+    "__typeof__": "decltype",
+}
 _RECORD_WORDS = frozenset({"struct", "class", "union", "enum"})
 _OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
 
@@ -78,8 +111,10 @@ class Source:
 
 def cover(a: Span, b: Span) -> Span:
     """The smallest span with both (the first one alone where they stand in different files)."""
-    if a.file != b.file:
+    if a is b or a.file != b.file:
         return a
+    if (a.line, a.col) <= (b.line, b.col) and (a.end_line, a.end_col) <= (b.end_line, b.end_col):
+        return Span(a.file, a.line, a.col, b.end_line, b.end_col)
     line, col = min((a.line, a.col), (b.line, b.col))
     end_line, end_col = max((a.end_line, a.end_col), (b.end_line, b.end_col))
     return Span(a.file, line, col, end_line, end_col)

@@ -113,9 +113,9 @@ def _with_body(x: Context, item: s.Function, instance: ClassInstance) -> s.Funct
     if item.body is not None:
         return item
     for other in x.program.functions.get(item.name, []):
-        if other.body is not None and other.name == f"{instance.record.name}::{item.name}":
-            if len(other.params) == len(item.params):
-                return other
+        qualified = f"{instance.record.name}::{item.name}"
+        if other.body is not None and other.name == qualified and len(other.params) == len(item.params):
+            return other
     return item
 
 

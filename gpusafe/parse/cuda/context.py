@@ -105,7 +105,10 @@ class LoopLabels:
 
 @dataclass(slots=True)
 class Context:
-    """Everything that lowering one kernel needs. The callables break the cycle between expressions, calls and statements."""
+    """Everything that lowering one kernel needs.
+
+    The callables break the cycle between expressions, calls and statements.
+    """
 
     program: Program
     evaluator: Callable[[Context, s.Expr], Operand]
@@ -212,4 +215,3 @@ class Context:
     def frame(self) -> Frame:
         """The function that is being lowered."""
         return self.frames[-1]
-

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from gpusafe.ir import kernel as k
-from gpusafe.ir.expr import Expr, Op
+from gpusafe.ir.expr import FALSE, TRUE, Expr, Op
 from gpusafe.parse.cuda import scan, terms
 from gpusafe.parse.cuda import syntax as s
 from gpusafe.parse.cuda import types as t
@@ -48,8 +48,8 @@ def _declare(x: Context, stmt: s.Declare) -> None:
 
 def _define(x: Context, stmt: s.Define) -> None:
     match stmt.item:
-        case s.Alias(name=name, type=kind, template=None):
-            x.bind(name, resolve(x, kind))
+        case s.Alias(name=name, type=node, template=None):
+            x.bind(name, resolve(x, node))
         case s.Record() as record:
             if record.template is None:
                 x.bind(record.name, instantiate_record(x, record, (), x.scope))
@@ -99,20 +99,20 @@ def _conjuncts(cond: s.Expr) -> list[s.Expr]:
 
 def _guarded(x: Context, stmt: s.If, parts: Sequence[s.Expr], start: int) -> None:
     """``if (a && b) s`` without else: the parts that need statements (loads) stand under the ones before them."""
-    condition: Expr = terms.TRUE
+    condition: Expr = TRUE
     at = start
     while at < len(parts):
-        if condition == terms.FALSE:
+        if condition == FALSE:
             return
         with x.emitter.collect() as made:
             part = condition_of(x, parts[at])
-        if made and condition != terms.TRUE:
+        if made and condition != TRUE:
             break
         for inner in made:
             x.emit(inner)
         condition = terms.binary(Op.LAND, condition, part)
         at += 1
-    if condition == terms.FALSE:
+    if condition == FALSE:
         return
     with x.emitter.collect() as body:
         if at < len(parts):
@@ -164,7 +164,7 @@ def _leave_unless(x: Context, cond: s.Expr, label: str) -> None:
     """``if (!cond) break``, part by part, so that loads of later parts happen only when they do."""
     for part in _conjuncts(cond):
         condition = condition_of(x, part)
-        if condition != terms.TRUE:
+        if condition != TRUE:
             x.emit(k.If(cond.span, terms.negate(condition), (k.Break(cond.span, label),)))
 
 
@@ -315,7 +315,7 @@ def _ends(stmts: list[s.Stmt]) -> bool:
 
 
 def _matches(x: Context, value: Value, labels: list[s.Expr | None], span: Span) -> Expr:
-    condition: Expr = terms.FALSE
+    condition: Expr = FALSE
     for label in labels:
         if label is not None:
             same = truth(apply(x, "==", value, value_of(x, label), span, "case"))
@@ -359,7 +359,7 @@ def _blocks(x: Context, stmt: s.Switch, value: Value, groups: list[Group], label
     with x.emitter.collect() as made:
         for index, (labels, _) in enumerate(groups):
             condition = _matches(x, value, labels, stmt.span)
-            if condition != terms.FALSE:
+            if condition != FALSE:
                 x.emit(k.If(stmt.span, condition, (k.Break(stmt.span, inner[index]),)))
         default = next((i for i, (labels, _) in enumerate(groups) if None in labels), None)
         x.emit(k.Break(stmt.span, label if default is None else inner[default]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpusafe.ir.expr import PTR, Const, Expr, PtrUnknown
+from gpusafe.ir.expr import FALSE, PTR, Const, Expr, PtrUnknown
 from gpusafe.parse.cuda import terms
 from gpusafe.parse.cuda import types as t
 from gpusafe.parse.cuda.context import Context, Unsupported
@@ -122,7 +122,7 @@ def zero_term(kind: str, to: t.CType) -> Expr:
     """Zero of a scalar type."""
     type_ = ir_type(to)
     if kind == "bool":
-        return terms.FALSE
+        return FALSE
     return Const(type_, 0.0) if kind == "float" else Const(type_, 0)
 
 

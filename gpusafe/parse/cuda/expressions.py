@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gpusafe.ir import kernel as k
-from gpusafe.ir.expr import U32, U64, Const, Special
+from gpusafe.ir.expr import FALSE, TRUE, U64, Const, Op
 from gpusafe.parse.cuda import calls, classes, terms
 from gpusafe.parse.cuda import syntax as s
 from gpusafe.parse.cuda import types as t
-from gpusafe.parse.cuda.ptx.statement import inline_assembly
 from gpusafe.parse.cuda.context import Context, Pack, Unsupported
-from gpusafe.parse.cuda.convert import convert, designated, expression, zero
+from gpusafe.parse.cuda.convert import convert, designated, expression
 from gpusafe.parse.cuda.names import look_up
 from gpusafe.parse.cuda.operands import condition_of, declare_result, value_of
 from gpusafe.parse.cuda.operators import ALTERNATIVE_SPELLINGS, apply, decayed, negative
-from gpusafe.parse.cuda.places import address, dereference, element, moved, read, truth, unknown, write
+from gpusafe.parse.cuda.places import address, dereference, element, read, write
+from gpusafe.parse.cuda.ptx.statement import inline_assembly
 from gpusafe.parse.cuda.render import render
-from gpusafe.parse.cuda.resolve import evaluate_constant, resolve
+from gpusafe.parse.cuda.resolve import resolve
 from gpusafe.parse.cuda.values import (
     Aggregate,
     Closure,
@@ -27,12 +27,9 @@ from gpusafe.parse.cuda.values import (
     NoValue,
     Operand,
     Place,
-    StructPlace,
     Term,
     TextValue,
-    UnknownValue,
     Value,
-    VariablePlace,
 )
 
 
@@ -64,9 +61,9 @@ def discard(x: Context, expr: s.Expr) -> None:
                 x.emit(k.If(expr.span, condition if op == "&&" else terms.negate(condition), tuple(made)))
         case _:
             found = x.evaluate(expr)
-            if isinstance(found, MemoryPlace) and found.type.volatile:
-                read(x, found, expr.span, expr)
-            elif isinstance(found, MemoryPlace) and not isinstance(expr, (s.Assign, s.Call)):
+            if (isinstance(found, MemoryPlace) and found.type.volatile) or (
+                isinstance(found, MemoryPlace) and not isinstance(expr, (s.Assign, s.Call))
+            ):
                 read(x, found, expr.span, expr)
 
 
@@ -163,7 +160,7 @@ def _short_circuit(x: Context, expr: s.Binary, op: str) -> Operand:
     with x.emitter.collect() as made:
         right = condition_of(x, expr.right)
     if not made:
-        kind = terms.Op.LAND if op == "&&" else terms.Op.LOR
+        kind = Op.LAND if op == "&&" else Op.LOR
         return Term(t.BOOL, terms.binary(kind, left, right))
     result = x.emitter.variable(render(expr), t.BOOL.type)
     x.assign(expr.span, result.name, left)
@@ -340,7 +337,7 @@ def _bad(x: Context, expr: s.BadExpr) -> Operand:
 _HANDLERS: dict[type[s.Expr], Callable[..., Operand]] = {
     s.Integer: lambda x, e: Term(t.Scalar(e.type), Const(e.type, e.value)),
     s.Floating: lambda x, e: Term(t.Scalar(e.type), Const(e.type, e.value)),
-    s.Boolean: lambda x, e: Term(t.BOOL, terms.TRUE if e.value else terms.FALSE),
+    s.Boolean: lambda x, e: Term(t.BOOL, TRUE if e.value else FALSE),
     s.NullPointer: lambda x, e: Term(t.Pointer(t.VOID), terms.NULL),
     s.Text: lambda x, e: TextValue(t.Pointer(t.Scalar(t.INT.type, "char")), e.value),
     s.This: _this,

@@ -161,8 +161,8 @@ def _body(x: Context, body: s.Compound, frame: Frame, name: str) -> Operand:
         for stmt in body.stmts:
             x.execute(stmt)
     if made and isinstance(made[-1], k.Break) and made[-1].label == frame.label and not _leaves(made[:-1], frame.label):
-        for stmt in made[:-1]:
-            x.emit(stmt)
+        for inner in made[:-1]:
+            x.emit(inner)
     else:
         x.emit(k.Block(body.span, frame.label, tuple(made)))
     if frame.result is None:

@@ -18,8 +18,24 @@ from gpusafe.span import Span
 
 _RECORDS = frozenset({"struct_specifier", "class_specifier", "union_specifier"})
 _WORDS = frozenset(
-    "__global__ __device__ __host__ __shared__ __constant__ __managed__ static extern inline constexpr consteval const "
-    "volatile friend virtual explicit".split()
+    [
+        "__global__",
+        "__device__",
+        "__host__",
+        "__shared__",
+        "__constant__",
+        "__managed__",
+        "static",
+        "extern",
+        "inline",
+        "constexpr",
+        "consteval",
+        "const",
+        "volatile",
+        "friend",
+        "virtual",
+        "explicit",
+    ]
 )
 _ERRORS_SHOWN = 4
 
@@ -167,7 +183,9 @@ Template = tuple[s.TemplateParameter, ...] | None
 
 def _inside(tree: Tree) -> Iterator[Tree]:
     body = tree.child_by_field_name("body")
-    return named(body) if body is not None and body.type == "declaration_list" else iter([body] if body else named(tree))
+    return (
+        named(body) if body is not None and body.type == "declaration_list" else iter([body] if body else named(tree))
+    )
 
 
 def _template(r: Reader, tree: Tree | None) -> tuple[s.TemplateParameter, ...]:
@@ -226,10 +244,19 @@ def function(
         if child.type == "field_initializer_list":
             inits.extend(_initializer(r, c) for c in child.named_children if c.type == "field_initializer")
     return s.Function(
-        r.span(tree), name.replace(" ", ""), scope, template, parameters(r, node.child_by_field_name("parameters")), result,
-        read, _flags(tree) | words, args, instantiation, initializers=tuple(inits),
+        r.span(tree),
+        name.replace(" ", ""),
+        scope,
+        template,
+        parameters(r, node.child_by_field_name("parameters")),
+        result,
+        read,
+        _flags(tree) | words,
+        args,
+        instantiation,
+        initializers=tuple(inits),
         is_const=any(c.type == "type_qualifier" and text(c) == "const" for c in node.children),
-    )  # fmt: skip
+    )
 
 
 def _initializer(r: Reader, tree: Tree) -> tuple[str, tuple[s.Expr, ...]]:
@@ -302,16 +329,20 @@ def record(r: Reader, tree: Tree, scope: str, template: Template) -> s.Record | 
     for child in named(body) if body is not None else ():
         found = items_of(r, child, inside)
         kind = child.child_by_field_name("type")
-        if child.type == "field_declaration" and kind is not None and kind.type in _RECORDS:
-            if not any(isinstance(i, s.Globals) for i in found) and kind.child_by_field_name("name") is None:
-                fields.append(s.Variable(r.span(child), "", r.base_type(kind), None, frozenset()))
-                continue  # an anonymous struct or union: its members are members of this one
+        unnamed = kind is not None and kind.type in _RECORDS and kind.child_by_field_name("name") is None
+        if kind is not None and unnamed and not any(isinstance(i, s.Globals) for i in found):
+            fields.append(s.Variable(r.span(child), "", r.base_type(kind), None, frozenset()))
+            continue  # an anonymous struct or union: its members are members of this one
         for item in found:
             if isinstance(item, s.Globals) and "static" not in item.variables[0].flags:
                 fields.extend(item.variables)
             else:
                 inner.append(item)
     bases = next((c for c in tree.named_children if c.type == "base_class_clause"), None)
-    base_types = tuple(r.base_type(c) for c in named(bases) if "identifier" in c.type or c.type == "template_type") if bases else ()
+    base_types = (
+        tuple(r.base_type(c) for c in named(bases) if "identifier" in c.type or c.type == "template_type")
+        if bases
+        else ()
+    )
     word = tree.type.split("_")[0]
     return s.Record(span, name, scope, word, template, tuple(fields), tuple(inner), base_types, args, body is not None)

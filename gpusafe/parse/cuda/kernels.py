@@ -48,7 +48,11 @@ def _lowered(program: Program, instance: Instance, in_memory: frozenset[int]) ->
     function = instance.function
     x = Context(program, evaluate, execute, in_memory=set(in_memory))
     x.scope = Scope(None, {}, function.scope)
-    if function.template and instance.args is not None and not bind_template(x, x.scope, function.template, instance.args):
+    if (
+        function.template
+        and instance.args is not None
+        and not bind_template(x, x.scope, function.template, instance.args)
+    ):
         instance = Instance(function, None)
     params = _params(x, function)
     body: list[k.Stmt] = []

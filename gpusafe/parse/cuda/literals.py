@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from gpusafe.ir.expr import F32, F64, I32, I64, U32, U64, Type
 
@@ -22,6 +23,7 @@ class IntegerLiteral:
     type: Type
 
 
+@lru_cache(maxsize=4096)
 def integer_literal(text: str) -> IntegerLiteral | None:
     """The value and type of an integer literal (LP64), or None when ``text`` is none."""
     match = _INTEGER.match(text.replace("'", ""))
@@ -41,6 +43,7 @@ def integer_literal(text: str) -> IntegerLiteral | None:
     else:
         return None
     unsigned, wide = "u" in suffix, "l" in suffix or "z" in suffix
+    choices: tuple[Type, ...]
     if unsigned:
         choices = (U64,) if wide else (U32, U64)
     elif decimal:

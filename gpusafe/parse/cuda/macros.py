@@ -144,7 +144,7 @@ def _opens_scope(before: list[Token]) -> bool:
 
 
 def _arguments(work: list[Token]) -> tuple[list[list[Token]] | None, int]:
-    """The arguments of a call whose ``(`` is on top of the stack, and how many tokens they take, parentheses included."""
+    """The arguments of a call whose ``(`` is on top of the stack, and how many tokens they take (with parentheses)."""
     arguments: list[list[Token]] = [[]]
     depth = 0
     for used, index in enumerate(range(len(work) - 1, -1, -1), start=1):
@@ -175,7 +175,9 @@ def _bind(macro: Macro, arguments: list[list[Token]]) -> dict[str, list[Token]] 
         rest: list[Token] = []
         for index, argument in enumerate(arguments[fixed:]):
             if index:
-                rest.append(Token(Kind.PUNCT, ",", argument[0].place if argument else rest[-1].place if rest else _NOWHERE))
+                rest.append(
+                    Token(Kind.PUNCT, ",", argument[0].place if argument else rest[-1].place if rest else _NOWHERE)
+                )
             rest.extend(argument)
         return dict(zip(params, [*arguments[:fixed], rest], strict=True))
     if len(arguments) != len(params):
@@ -202,5 +204,7 @@ def _paste(out: list[Token], pieces: list[Token], place: Span | None, hidden: fr
         return
     made = tokenize(left.place.file, left.text + pieces[0].text)
     where = place or left.place
-    out.extend(replace(t, place=where, hidden=left.hidden | hidden, first=False, spaced=i == 0) for i, t in enumerate(made))
+    out.extend(
+        replace(t, place=where, hidden=left.hidden | hidden, first=False, spaced=i == 0) for i, t in enumerate(made)
+    )
     out.extend(replace(p, hidden=p.hidden | hidden) for p in pieces[1:])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gpusafe.ir import kernel as k
-from gpusafe.ir.expr import BOOL, I64, PTR, Expr, Op, Opaque, PtrUnknown, Type, Var
+from gpusafe.ir.expr import BOOL, I64, PTR, TRUE, Expr, Op, Opaque, PtrUnknown, Type, Var
 from gpusafe.parse.cuda import terms
 from gpusafe.parse.cuda import types as t
 from gpusafe.parse.cuda.context import Context, Unsupported
@@ -202,9 +202,9 @@ def _held(x: Context, value: Value, span: Span) -> Value:
 def store(x: Context, kind: t.CType, pointer: Expr, value: Value, span: Span) -> None:
     """Store an object to memory."""
     match kind, value:
-        case (t.Scalar() | t.Pointer()), Term(expr=expr):
+        case ((t.Scalar() | t.Pointer()), Term(expr=expr)):
             x.emit(k.Store(span, pointer, expr, t.size_of(kind) or 1, kind.volatile))
-        case (t.Scalar() | t.Pointer()), (UnknownValue() | AddressOf()):
+        case ((t.Scalar() | t.Pointer()), (UnknownValue() | AddressOf())):
             reason = value.reason if isinstance(value, UnknownValue) else "the address of a local variable"
             type_ = ir_type(kind)
             held = PtrUnknown(PTR, reason) if type_ == PTR else x.havoc(span, "value", type_, reason)
@@ -280,7 +280,9 @@ def seen_as(place: Place, kind: t.CType, name: Label) -> Place:
         case StructPlace(), _:
             return ElementPlace(kind, place, f"`{shown(name)}`, part of a local struct seen as another type")
         case VariablePlace(type=t.Scalar()), t.Scalar():
-            return ElementPlace(kind, StructPlace(t.Struct("?", (), 1, 1), (place,)), f"`{shown(name)}`, seen as another type")
+            return ElementPlace(
+                kind, StructPlace(t.Struct("?", (), 1, 1), (place,)), f"`{shown(name)}`, seen as another type"
+            )
         case _:
             return UnknownPlace(kind, f"a local variable seen as `{t.show(kind)}`")
 
@@ -334,7 +336,7 @@ def truth(value: Value) -> Expr:
         case Term(expr=expr):
             return to_bool(expr)
         case AddressOf():
-            return terms.TRUE
+            return TRUE
         case UnknownValue(reason=reason):
             raise Unsupported(reason)
         case _:

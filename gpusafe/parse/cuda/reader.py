@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from tree_sitter import Node as Tree
 
+from gpusafe.ir.expr import I8
 from gpusafe.parse.cuda import syntax as s
 from gpusafe.parse.cuda.chunks import Source
 from gpusafe.parse.cuda.literals import char_value, float_literal, integer_literal, string_value
-from gpusafe.ir.expr import I8
 from gpusafe.span import Span
 
 MAX_DEPTH = 140
@@ -93,13 +93,18 @@ class Reader:
                     base = s.TypePointer(span, base, "const" in quals, "volatile" in quals)
                 case "reference_declarator" | "abstract_reference_declarator":
                     base = s.TypeReference(span, base)
-                    inner = inner or next((c for c in tree.named_children if "declarator" in c.type or "identifier" in c.type), None)
+                    inner = inner or next(
+                        (c for c in tree.named_children if "declarator" in c.type or "identifier" in c.type), None
+                    )
                 case "array_declarator" | "abstract_array_declarator":
                     base = self.array(tree, base)
                 case "parenthesized_declarator" | "abstract_parenthesized_declarator":
                     inner = next(iter(tree.named_children), None)
                 case "function_declarator" | "abstract_function_declarator":
-                    if inner is None or inner.type not in ("parenthesized_declarator", "abstract_parenthesized_declarator"):
+                    if inner is None or inner.type not in (
+                        "parenthesized_declarator",
+                        "abstract_parenthesized_declarator",
+                    ):
                         return tree, base
                     base = s.TypeFunction(span, base)
                 case "init_declarator" | "attributed_declarator" | "variadic_declarator":
@@ -207,7 +212,7 @@ def _sized_name(words: list[str]) -> str:
     return f"unsigned {name}" if unsigned else name
 
 
-# -- one function for each kind of expression ----------------------------------------------------------------------------
+# -- one function for each kind of expression --------------------------------------------------------------------------
 
 
 def _number(r: Reader, tree: Tree) -> s.Expr:

@@ -129,7 +129,9 @@ def _trait(x: Context, name: str, args: tuple[s.TypeNode | s.Expr, ...] | None, 
                 return None
             picked = kinds[1 if chosen else 2]
             return picked if isinstance(picked, t.CType) else None
-        case "remove_reference" | "remove_reference_t" | "remove_cvref_t" | "decay_t" | "remove_cv_t" | "remove_const_t" if first:
+        case (
+            "remove_reference" | "remove_reference_t" | "remove_cvref_t" | "decay_t" | "remove_cv_t" | "remove_const_t"
+        ) if first:
             return t.plain(first.to if isinstance(first, t.Reference) else first)
         case "make_unsigned_t" | "make_signed_t" | "make_unsigned" | "make_signed" if isinstance(first, t.Scalar):
             return t.Scalar(replace(first.type, signed="unsigned" not in name), first.name)

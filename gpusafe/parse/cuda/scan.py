@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields
-from functools import cache
 
 from gpusafe.parse.cuda import syntax as s
 
-
-@cache
-def _parts(kind: type) -> tuple[str, ...]:
-    """The fields of a node class that may hold nodes."""
-    return tuple(f.name for f in fields(kind) if f.name not in ("span", "name", "op", "flags", "value_type"))
+_LEAVES = frozenset({"span", "name", "op", "flags"})
+_PARTS: dict[type[s.Node], tuple[str, ...]] = {
+    kind: tuple(f.name for f in fields(kind) if f.name not in _LEAVES)
+    for kind in vars(s).values()
+    if isinstance(kind, type) and issubclass(kind, s.Node)
+}
+"""The fields of each node class that may hold nodes."""
 
 
 def nodes(root: s.Node, *, into_lambdas: bool = True) -> Iterator[s.Node]:
@@ -28,7 +29,7 @@ def nodes(root: s.Node, *, into_lambdas: bool = True) -> Iterator[s.Node]:
         if isinstance(here, s.Lambda) and not into_lambdas:
             continue
         yield here
-        todo.extend(getattr(here, name) for name in _parts(type(here)))
+        todo.extend(getattr(here, name) for name in _PARTS[type(here)])
 
 
 def assigned_names(body: s.Node, takes_references: Callable[[str], bool]) -> frozenset[str]:
@@ -39,7 +40,9 @@ def assigned_names(body: s.Node, takes_references: Callable[[str], bool]) -> fro
     out: set[str] = set()
     every = list(nodes(body))
     local = {
-        v.name for v in every if isinstance(v, s.Variable) and isinstance(v.init, s.Lambda) and references(v.init.params)
+        v.name
+        for v in every
+        if isinstance(v, s.Variable) and isinstance(v.init, s.Lambda) and references(v.init.params)
     }
     for node in every:
         match node:
@@ -103,7 +106,7 @@ def continues(body: s.Stmt) -> bool:
         elif isinstance(here, s.Continue):
             return True
         elif isinstance(here, (s.Stmt, s.Case)) and not isinstance(here, (s.For, s.While, s.DoWhile, s.RangeFor)):
-            todo.extend(getattr(here, name) for name in _parts(type(here)))
+            todo.extend(getattr(here, name) for name in _PARTS[type(here)])
     return False
 
 
@@ -119,5 +122,5 @@ def breaks(body: s.Stmt | s.Case) -> bool:
         elif isinstance(here, (s.Stmt, s.Case)) and not isinstance(
             here, (s.For, s.While, s.DoWhile, s.RangeFor, s.Switch)
         ):
-            todo.extend(getattr(here, name) for name in _parts(type(here)))
+            todo.extend(getattr(here, name) for name in _PARTS[type(here)])
     return False

@@ -35,7 +35,7 @@ class CudaSource:
 
 
 def find_sources(workspace: Workspace) -> tuple[CudaSource, ...]:
-    """All translation units with kernels, in the order of files. A header that another unit includes is part of that."""
+    """All translation units with kernels, in the order of files; a header that is included belongs to its includer."""
     included = _included(workspace)
     out: list[CudaSource] = []
     for file in workspace.cuda_files:

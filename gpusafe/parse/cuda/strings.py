@@ -66,7 +66,8 @@ def _literal(text: str, match: re.Match[str]) -> Literal:
     end = len(whole) - 1 - len(match.group("hashes") or "")
     begin = match.start() + start
     before = text[max(0, match.start() - _LOOK_BACK) : match.start()]
-    body, breaks = whole[start:end], []
+    body = whole[start:end]
+    breaks: list[int] = []
     if not raw:
         body, breaks = _unescaped(body)
     if _FORMAT.search(before):

@@ -131,7 +131,7 @@ def _logic(op: Op, a: Expr, b: Expr) -> Expr:
     neutral, absorbing = (TRUE, FALSE) if op is Op.LAND else (FALSE, TRUE)
     if a == neutral:
         return b
-    if b == neutral or a == absorbing or a == b:
+    if b == neutral or a in (absorbing, b):
         return a
     return Binary(BOOL, op, a, b)
 

@@ -151,7 +151,12 @@ _BY_NAME: dict[str, CType] = {
     "cudaSurfaceObject_t": Scalar(ir.U64, "texture"),
     "cudaError_t": INT,
     "CUtensorMap": Handle("tensor map"),
-    **{f"{u}int{w}{b}_t": Scalar(Type("int", b, not u)) for u in ("", "u") for w in ("", "_fast", "_least") for b in _WIDTHS},
+    **{
+        f"{u}int{w}{b}_t": Scalar(Type("int", b, not u))
+        for u in ("", "u")
+        for w in ("", "_fast", "_least")
+        for b in _WIDTHS
+    },
 }
 _VECTOR_BASES = {
     "char": Scalar(ir.I8, "char"),
@@ -185,7 +190,9 @@ def vector(name: str, base: Scalar, count: int) -> Struct:
 
 
 _VECTORS: dict[str, Struct] = {
-    f"{name}{count}": vector(f"{name}{count}", base, count) for name, base in _VECTOR_BASES.items() for count in (1, 2, 3, 4)
+    f"{name}{count}": vector(f"{name}{count}", base, count)
+    for name, base in _VECTOR_BASES.items()
+    for count in (1, 2, 3, 4)
 } | {name: vector(name.strip("_"), base, count) for name, (base, count) in _HALF_VECTORS.items()}
 _VECTORS["dim3"] = replace(vector("dim3", UINT, 3))
 _STD = ("std::", "cuda::std::", "::")
@@ -254,7 +261,7 @@ def plain(kind: CType) -> CType:
 
 
 def same(a: CType, b: CType) -> bool:
-    """Equality that ignores top-level qualifiers and the names of equal scalars' spellings (``long``, ``long long``)."""
+    """Equality that ignores top-level qualifiers and the spelling of equal scalars (``long``, ``long long``)."""
     a, b = plain(a), plain(b)
     if isinstance(a, Pointer) and isinstance(b, Pointer):
         return same(a.to, b.to)

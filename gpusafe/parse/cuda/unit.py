@@ -18,6 +18,7 @@ from gpusafe.parse.cuda.lex import Starts
 from gpusafe.parse.cuda.overloads import deduce
 from gpusafe.parse.cuda.preprocess import Includes, Problem, preprocess
 from gpusafe.parse.cuda.program import Program
+from gpusafe.parse.cuda.reach import needed
 from gpusafe.parse.cuda.resolve import TemplateArg, resolve, show_arg, template_args
 from gpusafe.parse.cuda.scan import nodes
 from gpusafe.parse.cuda.terms import value_of
@@ -67,7 +68,7 @@ def lower_source(
     ready = preprocess(file, text, line=line, col=col, defines=defines, includes=includes, line_starts=line_starts)
     items: list[s.Item] = []
     errors: list[Span] = []
-    for chunk in split(ready.tokens):
+    for chunk in needed(split(ready.tokens)):
         found, bad = read_chunk(chunk)
         items.extend(found)
         errors.extend(bad)
@@ -116,6 +117,8 @@ class _Ask:
 def _asked(program: Program, items: list[s.Item]) -> Iterator[_Ask]:
     for made in program.instantiations:
         yield _Ask(made.name, made.args or (), tuple(p.type for p in made.params))
+    if not any(f.template for f in program.kernels):
+        return
     for item in items:
         if not isinstance(item, s.Function) or item.body is None:
             continue

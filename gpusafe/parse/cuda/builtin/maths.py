@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from gpusafe.ir.expr import BOOL, I32, I64, U32, U64, Const, Expr, Op, Opaque, Type
+from gpusafe.ir.expr import BOOL, I32, I64, TRUE, U32, U64, Const, Expr, Op, Opaque, Type
 from gpusafe.parse.cuda import terms
 from gpusafe.parse.cuda import types as t
 from gpusafe.parse.cuda.builtin.site import CallSite
@@ -80,7 +80,7 @@ def _multiply(signed: bool) -> Builtin:
         kind = t.INT if signed else t.UINT
         a, b = site.term(x, 0, kind), site.term(x, 1, kind)
         low, high = (-(1 << 23), (1 << 23) - 1) if signed else (0, (1 << 24) - 1)
-        fits: Expr = terms.TRUE
+        fits: Expr = TRUE
         for value in (a, b):
             if signed:
                 fits = terms.binary(Op.LAND, fits, terms.binary(Op.GE, value, Const(kind.type, low)))
@@ -183,13 +183,90 @@ def _high_product(type_: Type, wide: Type) -> Builtin:
     return handler
 
 
-_FLOAT_NAMES = (
-    "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sinpi cospi exp exp2 exp10 expm1 log log2 log10 log1p "
-    "sqrt rsqrt cbrt rcbrt floor ceil trunc round rint nearbyint erf erfc erfinv erfcinv erfcx normcdf normcdfinv tgamma "
-    "lgamma j0 j1 y0 y1 pow powi fmod remainder hypot rhypot atan2 copysign fdim nextafter fma ldexp scalbn logb "
-    "fdivide saturate norm3d rnorm3d norm4d cyl_bessel_i0 cyl_bessel_i1"
-).split()
-_SPECIAL_FLOATS = "__expf __exp10f __logf __log2f __log10f __sinf __cosf __tanf __powf __fdividef __saturatef __frcp_rn __fsqrt_rn __frsqrt_rn".split()
+_FLOAT_NAMES = [
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "sinpi",
+    "cospi",
+    "exp",
+    "exp2",
+    "exp10",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "sqrt",
+    "rsqrt",
+    "cbrt",
+    "rcbrt",
+    "floor",
+    "ceil",
+    "trunc",
+    "round",
+    "rint",
+    "nearbyint",
+    "erf",
+    "erfc",
+    "erfinv",
+    "erfcinv",
+    "erfcx",
+    "normcdf",
+    "normcdfinv",
+    "tgamma",
+    "lgamma",
+    "j0",
+    "j1",
+    "y0",
+    "y1",
+    "pow",
+    "powi",
+    "fmod",
+    "remainder",
+    "hypot",
+    "rhypot",
+    "atan2",
+    "copysign",
+    "fdim",
+    "nextafter",
+    "fma",
+    "ldexp",
+    "scalbn",
+    "logb",
+    "fdivide",
+    "saturate",
+    "norm3d",
+    "rnorm3d",
+    "norm4d",
+    "cyl_bessel_i0",
+    "cyl_bessel_i1",
+]
+_SPECIAL_FLOATS = [
+    "__expf",
+    "__exp10f",
+    "__logf",
+    "__log2f",
+    "__log10f",
+    "__sinf",
+    "__cosf",
+    "__tanf",
+    "__powf",
+    "__fdividef",
+    "__saturatef",
+    "__frcp_rn",
+    "__fsqrt_rn",
+    "__frsqrt_rn",
+]
 _INTEGERS_FROM_FLOAT = {
     "lrint": t.LONG,
     "lround": t.LONG,
@@ -197,10 +274,34 @@ _INTEGERS_FROM_FLOAT = {
     "llround": t.LONG,
     "ilogb": t.INT,
 }
-_PREDICATES = (
-    "isnan isinf isfinite signbit isnormal __isnan __isinf __hisnan __hisinf __finite isgreater isless "
-    "__hgt __hge __hlt __hle __heq __hne __hltu __hgtu __hbeq2 __hbgt2 __hbge2 __hblt2 __hble2 __hbne2"
-).split()
+_PREDICATES = [
+    "isnan",
+    "isinf",
+    "isfinite",
+    "signbit",
+    "isnormal",
+    "__isnan",
+    "__isinf",
+    "__hisnan",
+    "__hisinf",
+    "__finite",
+    "isgreater",
+    "isless",
+    "__hgt",
+    "__hge",
+    "__hlt",
+    "__hle",
+    "__heq",
+    "__hne",
+    "__hltu",
+    "__hgtu",
+    "__hbeq2",
+    "__hbgt2",
+    "__hbge2",
+    "__hblt2",
+    "__hble2",
+    "__hbne2",
+]
 _CONVERSIONS: dict[str, t.Scalar] = {
     "half": t.HALF,
     "bfloat16": t.BFLOAT,
@@ -221,11 +322,11 @@ MATHS: dict[str, Builtin] = {
     **{name: _opaque(None) for name in _FLOAT_NAMES},
     **{f"{name}f": _opaque(t.FLOAT) for name in _FLOAT_NAMES},
     **{name: _opaque(t.FLOAT) for name in _SPECIAL_FLOATS},
-    **{name: _predicate for name in _PREDICATES},
+    **dict.fromkeys(_PREDICATES, _predicate),
     **{name: _opaque(kind) for base, kind in _INTEGERS_FROM_FLOAT.items() for name in (base, f"{base}f")},
     **{name: _extreme(Op.MIN) for name in ("min", "umin", "llmin", "ullmin", "fmin", "fminf", "__hmin", "__hmin_nan")},
     **{name: _extreme(Op.MAX) for name in ("max", "umax", "llmax", "ullmax", "fmax", "fmaxf", "__hmax", "__hmax_nan")},
-    **{name: _absolute for name in ("abs", "labs", "llabs", "fabs", "fabsf", "__habs")},
+    **dict.fromkeys(("abs", "labs", "llabs", "fabs", "fabsf", "__habs"), _absolute),
     "__popc": _bits(Op.POPC, U32),
     "__popcll": _bits(Op.POPC, U64),
     "__clz": _bits(Op.CLZ, U32),

@@ -85,8 +85,8 @@ def _in_space(x: Context, site: CallSite) -> Operand:
 
 
 MEMORY: dict[str, Builtin] = {
-    **{name: _cached_load for name in ("__ldg", "__ldcg", "__ldca", "__ldcs", "__ldlu", "__ldcv")},
-    **{name: _cached_store for name in ("__stwb", "__stcg", "__stcs", "__stwt")},
+    **dict.fromkeys(("__ldg", "__ldcg", "__ldca", "__ldcs", "__ldlu", "__ldcv"), _cached_load),
+    **dict.fromkeys(("__stwb", "__stcg", "__stcs", "__stwt"), _cached_store),
     "__cvta_generic_to_shared": _address,
     "__cvta_generic_to_global": _address,
     "__nvvm_get_smem_pointer": _address,

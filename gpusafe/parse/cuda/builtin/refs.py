@@ -70,9 +70,7 @@ def _compare(x: Context, site: CallSite, group: HandleValue) -> Operand:
     before: Value = read(x, expected, site.span, "expected")
     desired = site.value(x, 1)
     order = _order(site, 2)
-    old, success = emit_atomic(
-        x, "cas", _place(group), (before, desired), order, _scope(group), site.span, site.last
-    )
+    old, success = emit_atomic(x, "cas", _place(group), (before, desired), order, _scope(group), site.span, site.last)
     if isinstance(expected, Place):
         write(x, expected, old, site.span)
     if success is None:

@@ -12,7 +12,20 @@ from gpusafe.parse.cuda.values import Aggregate, Operand, Value
 from gpusafe.span import Span
 
 Builtin = Callable[[Context, CallSite], Operand]
-_BASES = "char uchar short ushort int uint long ulong longlong ulonglong float double".split()
+_BASES = [
+    "char",
+    "uchar",
+    "short",
+    "ushort",
+    "int",
+    "uint",
+    "long",
+    "ulong",
+    "longlong",
+    "ulonglong",
+    "float",
+    "double",
+]
 
 
 def _make(kind: t.Struct) -> Builtin:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gpusafe.ir import kernel as k
-from gpusafe.ir.expr import BOOL, I32, U32, Const, Expr
+from gpusafe.ir.expr import BOOL, I32, U32, Const, Expr, Op
 from gpusafe.parse.cuda import terms
 from gpusafe.parse.cuda import types as t
 from gpusafe.parse.cuda.builtin.site import CallSite
@@ -80,7 +80,7 @@ def _store_predicate(x: Context, site: CallSite, mask: Expr) -> None:
     from gpusafe.parse.cuda.places import dereference, write
 
     place = dereference(x, site.value(x, 2), site.span, "predicate")
-    all_equal = terms.binary(terms.Op.NE, mask, Const(U32, 0))
+    all_equal = terms.binary(Op.NE, mask, Const(U32, 0))
     write(x, place, Term(t.INT, terms.cast(all_equal, I32)), site.span)
 
 

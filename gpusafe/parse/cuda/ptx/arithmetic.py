@@ -24,9 +24,57 @@ _EXACT = {
 _COMPARE = {"eq": Op.EQ, "ne": Op.NE, "lt": Op.LT, "le": Op.LE, "gt": Op.GT, "ge": Op.GE, "lo": Op.LT, "ls": Op.LE,
             "hi": Op.GT, "hs": Op.GE}  # fmt: skip
 _PURE = frozenset(
-    "mul mad fma cvt lop3 prmt shf bfe bfi bfind ex2 lg2 rcp sqrt rsqrt sin cos tanh abs neg not cnot popc clz brev "
-    "dp4a dp2a mma wmma addc subc mad24 mul24 sad copysign testp set slct szext bmsk fns "
-    "vadd vsub vabsdiff vmin vmax vset mul24 isspacep".split()
+    [
+        "mul",
+        "mad",
+        "fma",
+        "cvt",
+        "lop3",
+        "prmt",
+        "shf",
+        "bfe",
+        "bfi",
+        "bfind",
+        "ex2",
+        "lg2",
+        "rcp",
+        "sqrt",
+        "rsqrt",
+        "sin",
+        "cos",
+        "tanh",
+        "abs",
+        "neg",
+        "not",
+        "cnot",
+        "popc",
+        "clz",
+        "brev",
+        "dp4a",
+        "dp2a",
+        "mma",
+        "wmma",
+        "addc",
+        "subc",
+        "mad24",
+        "mul24",
+        "sad",
+        "copysign",
+        "testp",
+        "set",
+        "slct",
+        "szext",
+        "bmsk",
+        "fns",
+        "vadd",
+        "vsub",
+        "vabsdiff",
+        "vmin",
+        "vmax",
+        "vset",
+        "mul24",
+        "isspacep",
+    ]
 )
 
 
@@ -105,7 +153,12 @@ def _predicates(x: Context, r: Registers, i: Instruction) -> bool:
         r.set(i.operands[0], terms.select(r.get(i.operands[3], BOOL), a, b))
         return True
     op = _COMPARE.get(i.words[1])
-    if op is None or len(i.operands) != 3 or "|" in i.operands[0] or len(i.words) > 3 and i.words[2] in ("and", "or", "xor"):
+    if (
+        op is None
+        or len(i.operands) != 3
+        or "|" in i.operands[0]
+        or (len(i.words) > 3 and i.words[2] in ("and", "or", "xor"))
+    ):
         for name in i.operands[0].split("|"):
             r.clobber(name.strip(), f"the result of `{i.opcode}`")
         return True

@@ -63,9 +63,7 @@ def wait_loop(x: Context, r: Registers, code: list[Instruction]) -> None:
     pointer, phase = pointer_of(r, wait.operands[1]), r.get(wait.operands[2], U32)
     op = "wait_parity" if wait.has("parity") else "wait"
     x.emit(
-        k.MBarrier(
-            r.span, op, pointer, (phase,), None, order_of(wait, k.Order.ACQUIRE), scope_of(wait, k.Scope.BLOCK)
-        )
+        k.MBarrier(r.span, op, pointer, (phase,), None, order_of(wait, k.Order.ACQUIRE), scope_of(wait, k.Scope.BLOCK))
     )
 
 

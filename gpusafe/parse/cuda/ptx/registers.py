@@ -23,8 +23,10 @@ _SPECIAL = {
     "cluster_nctarank": "cluster_nctarank",
     "dynamic_smem_size": "dynamic_smem_bytes",
 }
-_UNKNOWN_SPECIAL = frozenset("warpid nwarpid smid nsmid gridid clock clock_hi clock64 globaltimer globaltimer_lo".split())
-_LANE_MASKS = frozenset("lanemask_eq lanemask_le lanemask_lt lanemask_ge lanemask_gt".split())
+_UNKNOWN_SPECIAL = frozenset(
+    ["warpid", "nwarpid", "smid", "nsmid", "gridid", "clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo"]
+)
+_LANE_MASKS = frozenset(["lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt"])
 _OPERAND = re.compile(r"%(\d+)\Z")
 _SYMBOL = re.compile(r"%\[(\w+)\]\Z")
 

@@ -40,7 +40,7 @@ def instructions(template: str) -> list[Instruction]:
         while (found := _LABEL.match(piece)) is not None:
             label = found.group(1)
             piece = piece[found.end() :].strip()
-        if not piece or piece.startswith(".reg") or piece.startswith(".pragma"):
+        if not piece or piece.startswith((".reg", ".pragma")):
             continue
         guard, negated = None, False
         guarded = _GUARD.match(piece)
@@ -65,9 +65,7 @@ def _pieces(text: str) -> list[str]:
             out.append("".join(current))
             current = []
             depth = 0
-        elif char == "{" and not "".join(current).strip():
-            continue
-        elif char == "}" and depth == 0:
+        elif (char == "{" and not "".join(current).strip()) or (char == "}" and depth == 0):
             continue
         else:
             depth += (char == "{") - (char == "}")
