@@ -31,16 +31,27 @@ def check_host(
     ledger = Ledger()
     reached: set[tuple[str, Span]] = set()
     for path in program.paths:
-        PathCheck(path, summaries, ledger).run()
-        if launch_obligations is not None:
-            _launches(path, summaries, launch_obligations, ledger)
         owners = _owners(path)
+        try:
+            PathCheck(path, summaries, ledger).run()
+            if launch_obligations is not None:
+                _launches(path, summaries, launch_obligations, ledger)
+        except Exception as error:
+            _failed(error, owners, ledger)
         reached |= set(owners)
         _incomplete(path, owners, ledger)
         for words in path.generalised:
             ledger.assume(Owner(path.root, path.root_span, 0), words)
     seconds = time.perf_counter() - began
     return _units(program, ledger, reached, seconds)
+
+
+def _failed(error: Exception, owners: Mapping[tuple[str, Span], None], ledger: Ledger) -> None:
+    """An internal failure costs the functions on the path their proof, and nothing else."""
+    reason = f"gpusafe failed here: {type(error).__name__}: {error}"
+    for function, span in owners:
+        obligation = Obligation("GS901", "the analysis ends", Verdict.UNKNOWN, span, reason)
+        ledger.add(Owner(function, span, 0), ("failed", reason), obligation)
 
 
 def _owners(path: HostPath) -> dict[tuple[str, Span], None]:

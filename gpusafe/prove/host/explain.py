@@ -197,7 +197,7 @@ def _borrow_notes(told: Story) -> list[str]:
     lines = []
     for access in (told.pair.first, told.pair.second):
         op = told.path.ops[access.op]
-        if not isinstance(op, Enqueue) or access.arg is None or access.mode == "read":
+        if not isinstance(op, Enqueue) or access.arg is None or access.mode in ("read", "atomic"):
             continue
         if op.args[access.arg].passed == "ref" and access.doubt is None:
             name = memory_name(told.path, access)

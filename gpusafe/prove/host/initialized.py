@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 
 from gpusafe.dataflow.contracts import KernelSummary
 from gpusafe.dataflow.effects import Access, Effects
-from gpusafe.dataflow.happens_before import Ordering
 from gpusafe.ir.expr import Expr, PtrAdd, PtrBase, Select
 from gpusafe.ir.host import Enqueue, Gap, HostPath, Memory
 from gpusafe.ir.kernel import Atomic, Block, If, Load, Loop, Stmt, Store, Unmodelled
 from gpusafe.prove.host.conflicts import alias_class
+from gpusafe.prove.host.kernel_ranges import KernelRanges
 from gpusafe.prove.host.wording import actor, the
 from gpusafe.verdict import Counterexample, Obligation, Site, Verdict
 
@@ -22,7 +22,7 @@ _WRITES = frozenset({"write", "atomic"})
 
 
 def uninitialized_reads(
-    path: HostPath, found: Effects, ordering: Ordering, summaries: Mapping[str, KernelSummary]
+    path: HostPath, found: Effects, summaries: Mapping[str, KernelSummary], ranges: KernelRanges
 ) -> Iterator[tuple[int, Obligation]]:
     """An obligation for each device read of memory that came into being uninitialised."""
     blank = {ident: memory for ident, memory in path.memory.items() if not memory.initialized}
@@ -35,7 +35,8 @@ def uninitialized_reads(
         op = path.ops[access.op]
         if memory is not None and isinstance(op, Enqueue) and access.mode in ("read", "atomic"):
             earlier = [w for w in written.get(memory.ident, ()) if w != access.op]
-            yield access.op, _obligation(path, access, memory, earlier, touched, summaries)
+            unsure = None if earlier else _doubt(path, access, memory, touched, summaries, ranges)
+            yield access.op, _obligation(path, access, memory, earlier, unsure)
         if access.mode in _WRITES:
             written.setdefault(access.memory, []).append(access.op)
 
@@ -49,8 +50,7 @@ def _obligation(
     access: Access,
     memory: Memory,
     earlier: list[int],
-    gaps: list[tuple[int, frozenset[str]]],
-    summaries: Mapping[str, KernelSummary],
+    unsure: str | None,
 ) -> Obligation:
     op = path.ops[access.op]
     question = f"{the(op.label)} reads `{memory.name}` only after it was written"
@@ -58,9 +58,9 @@ def _obligation(
         writer = the(path.ops[earlier[-1]].label)
         assumption = f"{writer} writes all of `{memory.name}` that {the(op.label)} reads"
         return Obligation("GS112", question, Verdict.PROVED, op.span, assumptions=(assumption,))
-    unsure = _doubt(path, access, memory, gaps, summaries)
     if unsure == "":
-        return Obligation("GS112", question, Verdict.PROVED, op.span, assumptions=("each thread writes what it reads",))
+        words = f"{the(op.label)} writes what it reads of `{memory.name}` before, or does not read it"
+        return Obligation("GS112", question, Verdict.PROVED, op.span, assumptions=(words,))
     if unsure is not None:
         return Obligation("GS112", question, Verdict.UNKNOWN, op.span, unsure)
     shown = Counterexample(
@@ -79,6 +79,7 @@ def _doubt(
     memory: Memory,
     gaps: list[tuple[int, frozenset[str]]],
     summaries: Mapping[str, KernelSummary],
+    ranges: KernelRanges,
 ) -> str | None:
     """Why the read may be of written memory; "" where the operation itself writes first, None where there is no way."""
     for index, touches in gaps:
@@ -96,7 +97,12 @@ def _doubt(
     region = summary.kernel.params[access.param].region if summary else None
     if summary is None or region is None:
         return "what the kernel reads first is not known"
-    return None if reads_first(summary.kernel.body, region) else ""
+    if not reads_first(summary.kernel.body, region):
+        return ""
+    happens = ranges.happens(access)
+    if happens is None:
+        return f"whether {the(op.label)} reads `{memory.name}` depends on what is not modelled"
+    return None if happens else ""
 
 
 def reads_first(body: tuple[Stmt, ...], region: str) -> bool:

@@ -57,6 +57,22 @@ class KernelRanges:
         answer = self.common(encoder, pieces[0], pieces[1], covered[0], covered[1])
         return answer if answer is not None else self.open(sides[0] if sides[0].param is not None else sides[1])
 
+    def happens(self, side: Access) -> bool | None:
+        """Whether a launch can make an access at all (its arguments may rule it out); None where that is not known."""
+        encoder = self.encoder = self.encoder or Encoder()
+        pieces = self.pieces(encoder, side, "a!")
+        if pieces is None:
+            return None
+        everything = Piece(encoder.int_value(0), encoder.int_value(1 << 62))
+        answers = [self.meet(encoder, piece, everything, self.assumes(encoder)) for piece in pieces if piece.certain]
+        if any(answer is not None and answer >= 0 for answer in answers):
+            return True
+        return None if len(answers) < len(pieces) or None in answers else False
+
+    def assumes(self, encoder: Encoder) -> list[Any]:
+        """The conditions of the path."""
+        return [encoder.encode(term) for term in self.path.assumes if term.type.kind == "bool"]
+
     def open(self, side: Access) -> Overlap:
         """The answer when it is not known where in its argument a kernel reaches."""
         return Overlap(Meet.DEPENDS, reason=f"which part of its argument {self.kernel(side)} touches is not known")
@@ -102,7 +118,7 @@ class KernelRanges:
 
         ``a_inside``: the other side covers all that ``a`` can reach, so that it does not matter where it reaches.
         """
-        assumes = [encoder.encode(term) for term in self.path.assumes if term.type.kind == "bool"]
+        assumes = self.assumes(encoder)
         given_up = uncertain = False
         for one in a:
             for other in b:

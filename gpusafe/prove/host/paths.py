@@ -31,8 +31,8 @@ class PathCheck:
         self.found: Effects = effects(path, summaries)
         self.ordering: Ordering = order(path)
         self.at: Attribution = attribution(path)
-        ranges = KernelRanges(path, summaries)
-        self.judge = Judge(path, order(path, charitable=True), ranges.separate, Meetings(path))
+        self.ranges = KernelRanges(path, summaries)
+        self.judge = Judge(path, order(path, charitable=True), self.ranges.separate, Meetings(path))
         self.hopeless: set[tuple[int, int]] = set()
         self.harmless: set[tuple[int, int]] = set()
 
@@ -52,7 +52,7 @@ class PathCheck:
                     pass
         for index, obligation in aliased_arguments(self.path, self.found, self.summaries):
             self.at_place(index, obligation)
-        for index, obligation in uninitialized_reads(self.path, self.found, self.ordering, self.summaries):
+        for index, obligation in uninitialized_reads(self.path, self.found, self.summaries, self.ranges):
             self.at_place(index, obligation)
 
     def pairs_of(self, together: list[Pair]) -> None:

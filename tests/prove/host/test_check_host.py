@@ -401,3 +401,23 @@ def test_memory_used_before_it_is_allocated_is_told_although_no_use_meets_it() -
     p.copy("compute", read=bytes_of("work", 64, 16))
     (found,) = refuted(p)
     assert found.counterexample is not None and "has allocated it" in found.counterexample.message
+
+
+def test_a_failure_costs_the_functions_of_its_path_their_proof_only() -> None:
+    def broken(*_: object) -> tuple[Obligation, ...]:
+        raise KeyError("nothing")
+
+    p = start("x")
+    p.launch("io", "fill", "x")
+    (unit,) = check_host(p.program(), KERNELS, broken)
+    assert unit.verdict is Verdict.UNKNOWN
+    assert any("gpusafe failed here" in (o.reason or "") for o in unit.obligations)
+
+
+def test_obligations_of_launches_belong_to_the_function_of_the_launch() -> None:
+    p = start("x")
+    with p.call("step"):
+        p.launch("io", "fill", "x", at=250)
+    asked = Obligation("GS113", "the shape fits", Verdict.UNKNOWN, line(250), "the block size is not known")
+    found = {u.name: u for u in check_host(p.program(), KERNELS, lambda *_: (asked,))}
+    assert asked in found["step"].obligations and asked not in found["main"].obligations
