@@ -21,7 +21,7 @@ def chain(cell: Cell) -> list[Cell]:
                 places.append(inner)
             case SharedVal(box=box):
                 places.append(box.cell)
-            case TypeVal(name="Cell" | "Mutex" | "RefCell" | "RwLock" | "OnceCell" | "guard", payload=Cell() as inner):
+            case TypeVal(name="Cell" | "Mutex" | "RefCell" | "RwLock" | "guard" | "leaked", payload=Cell() as inner):
                 places.append(inner)
             case _:
                 break
@@ -67,10 +67,7 @@ def touch_slice(m: Machine, slice_: MemSlice, mode: str, span: Span, what: str =
     label = what or f"host {mode} of `{name}`"
     start = terms.mul(slice_.start, size) if size else None
     count = terms.mul(slice_.length, size) if size else None
-    if start is None:
-        access = m.whole(slice_.memory, mode)
-    else:
-        access = m.span_access(slice_.memory, start, count, mode)
+    access = m.whole(slice_.memory, mode) if start is None else m.span_access(slice_.memory, start, count, mode)
     m.emit(HostAccess, span, label, access=access)
 
 

@@ -19,6 +19,7 @@ from gpusafe.dataflow.host.values import (
     Cell,
     ClosureVal,
     RcBox,
+    RefVal,
     SharedVal,
     TupleVal,
     TypeVal,
@@ -264,11 +265,22 @@ def complete(m: Machine, lazy: Lazy, span: Span) -> Value:
     """A top-level ``sync`` or ``await``: the next stream of the pool, and the host waits for it."""
     if lazy.dialect == "std":
         return _async_function(m, lazy, span)
+    if lazy.kind == "started":
+        started = peel(lazy.parts[1])
+        assert isinstance(started, StreamHandle)
+        m.sync("stream", started.ident, span, f"the host waits for {started.name}")
+        return ok(ok(lazy.parts[0]))
     stream = next_stream(m, span)
     m.call.at = span
     result = run(m, lazy, stream)
     m.sync("stream", stream.ident, span, f"the host waits for {stream.name}")
     return ok(result)
+
+
+def start(m: Machine, lazy: Lazy, span: Span) -> Value:
+    """A spawned operation: its work is enqueued now, the host waits for it when it is awaited."""
+    stream = next_stream(m, span)
+    return Lazy("started", (run(m, lazy, stream), RefVal(Cell(stream))), "async", span)
 
 
 def _async_function(m: Machine, lazy: Lazy, span: Span) -> Value:

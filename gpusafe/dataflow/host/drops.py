@@ -45,8 +45,10 @@ def parts(value: Value) -> Iterable[Value]:
             return holds
         case Lazy(parts=items, done=done):
             return (*items, done)
+        case TypeVal(name=name, payload=Cell() as inner):
+            return () if name == "leaked" else (inner.value,)
         case TypeVal(payload=payload):
-            return (payload,)
+            return (payload,) if not isinstance(payload, (list, tuple)) else ()
     return ()
 
 
@@ -143,6 +145,8 @@ def _drop_parts(m: Machine, value: Value, span: Span, depth: int) -> None:
             cells = list(owned)
         case IterVal(owner=Cell() as owner):
             cells = [owner]
+        case TypeVal(payload=Cell() as inner):
+            cells = [inner] if value.name != "leaked" else []
         case _:
             for part in parts(value):
                 drop_value(m, part, span, "", depth + 1)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gpusafe.dataflow.host import branches, calls, indexing, loops, macro_calls, scalars, terms
+from gpusafe.dataflow.host import branches, calls, indexing, loops, macro_calls, raw_memory, scalars, terms
 from gpusafe.dataflow.host.access import chain, deref, touch_cell
 from gpusafe.dataflow.host.blocks import run_block
 from gpusafe.dataflow.host.capturing import make_closure
 from gpusafe.dataflow.host.drops import take
 from gpusafe.dataflow.host.fields import field_cell
-from gpusafe.dataflow.host.handles import MemSlice, View
+from gpusafe.dataflow.host.handles import Buffer, MemSlice, Pointer, View
 from gpusafe.dataflow.host.lazy import await_value, lazy_block
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.names import constant
@@ -54,7 +54,7 @@ def place(m: Machine, expr: ast.Expr) -> Cell:
             if cell is not None:
                 return cell
         case ast.Unary(op="*", operand=operand):
-            return _deref_once(place(m, operand))
+            return _deref_once(m, place(m, operand))
         case ast.Field(base=base, name=name):
             return field_cell(m, place(m, base), name, expr.span)
         case ast.Index():
@@ -68,12 +68,16 @@ def place(m: Machine, expr: ast.Expr) -> Cell:
     return m.temporary(m.value(expr))
 
 
-def _deref_once(cell: Cell) -> Cell:
+def _deref_once(m: Machine, cell: Cell) -> Cell:
     match cell.value:
         case RefVal(cell=inner):
             return inner
         case SharedVal(box=box):
             return box.cell
+        case Pointer() as pointer:
+            return raw_memory.pointee(m, pointer)
+        case Buffer(kind="pinned" | "unified") as buffer:
+            return Cell(MemSlice(buffer.memory, 0, 1, buffer.elem_bytes, True), "element")
     return deref(cell)
 
 

@@ -87,12 +87,28 @@ def unknown_call(
     else:
         for value in values:
             touch(m, value, "read", span)
+            if getattr(value, "mutable", False):
+                touch(m, value, "write", span)
     return Unknown(f"the result of `{name}`", None, tuple(a for a in args if owns(m, a)))
+
+
+def _only_host_memory(args: list[Value]) -> bool:
+    """Whether the handles among arguments are slices of memory that the host may look at."""
+    found = [h for a in args for h in handles_in(a)]
+    return bool(found) and all(
+        isinstance(h, MemSlice) or (isinstance(h, Buffer) and h.kind in ("pinned", "unified")) for h in found
+    )
 
 
 def unknown_method(m: Machine, receiver: Cell, name: str, args: list[Value], expr: ast.MethodCall) -> Value:
     """A method that is not known on this receiver."""
     target = deref(receiver).value
+    if not isinstance(target, _HANDLES) and _only_host_memory(args):
+        for arg in args:
+            touch(m, arg, "read", expr.name_span)
+            if getattr(arg, "mutable", False):
+                touch(m, arg, "write", expr.name_span)
+        return Unknown(f"the result of `{name}`")
     if isinstance(target, _HANDLES) or any(handles_in(a) for a in args):
         mention_gap(m, f"the effect of the method `{name}` is not known", [target, *args], expr.name_span)
         if isinstance(target, (Context, EventHandle, ModuleHandle, FunctionHandle)) and not memory_of(

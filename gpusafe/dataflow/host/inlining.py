@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpusafe.dataflow.host.access import peel
 from gpusafe.dataflow.host.blocks import closing, run_scoped, statement
 from gpusafe.dataflow.host.handles import (
     Buffer,
@@ -64,6 +65,7 @@ def enter(m: Machine, function: Function, args: list[Value], span: Span, path: a
     end = closing(item.body.span)
     try:
         with statement(m, end), run_scoped(m, end):
+            _declare_constants(m, function, path, args)
             for param, arg in zip(item.params, args, strict=False):
                 m.bind(param.pat, Cell(apply_type(m, arg, param.type)))
             result = m.hooks.block(m, item.body, item.result)
@@ -72,6 +74,28 @@ def enter(m: Machine, function: Function, args: list[Value], span: Span, path: a
     finally:
         del m.calls[m.calls.index(call) :]
     return _typed(m, call, result, item.result)
+
+
+def _declare_constants(m: Machine, function: Function, path: ast.Path | None, args: list[Value]) -> None:
+    """Const generic parameters become variables: from the turbofish, else from the lengths of array arguments."""
+    given = [g for g in path.generics if isinstance(g, ast.Expr)] if path is not None else []
+    for generic_param in (g for g in function.item.generics if g.kind == "const"):
+        value: Value = Unknown(f"`{generic_param.name}`")
+        if given:
+            value = m.value(given.pop(0))
+        else:
+            for param, arg in zip(function.item.params, args, strict=False):
+                found = _array_length(param.type, generic_param.name, peel(arg))
+                value = found if found is not None else value
+        m.declare(generic_param.name, Cell(apply_type(m, value, generic_param.type), generic_param.name))
+
+
+def _array_length(type_: ast.Type | None, name: str, arg: Value) -> Value | None:
+    while isinstance(type_, ast.TypeRef):
+        type_ = type_.inner
+    if isinstance(type_, ast.TypeArray) and isinstance(type_.length, ast.PathExpr) and type_.length.path.last == name:
+        return arg.length if isinstance(arg, SeqVal) else None
+    return None
 
 
 def _typed(m: Machine, call: Call, result: Value, type_: ast.Type | None) -> Value:

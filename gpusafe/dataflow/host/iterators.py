@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gpusafe.dataflow.host import terms
+from gpusafe.dataflow.host import terms, threads
 from gpusafe.dataflow.host.access import deref, touch
 from gpusafe.dataflow.host.drops import take
 from gpusafe.dataflow.host.handles import Buffer, MemSlice
@@ -132,6 +132,7 @@ def adapt(m: Machine, source: IterVal, name: str, args: list[Value], span: Span)
             | "into_par_iter"
             | "par_iter"
         ):
+            source.parallel = source.parallel or "par_iter" in name
             return source
         case "zip":
             return _zip(m, source, to_iter(m, first, span), span)
@@ -160,7 +161,7 @@ def adapt(m: Machine, source: IterVal, name: str, args: list[Value], span: Span)
 
 
 def _with(source: IterVal, get: Callable[[int], Value]) -> IterVal:
-    return IterVal(source.length, get, source.owner, endless=source.endless)
+    return IterVal(source.length, get, source.owner, endless=source.endless, parallel=source.parallel)
 
 
 def _cloned(m: Machine, value: Value) -> Value:
@@ -257,7 +258,8 @@ def drain(m: Machine, source: IterVal) -> list[Value] | None:
     count = terms.known(source.length)
     if count is None or count > EXACT_LIMIT:
         return None
-    values = [source.get(i) for i in range(source.position, count)]
+    indices = range(source.position, count)
+    values = threads.each(m, source.get, indices) if source.parallel else [source.get(i) for i in indices]
     source.position = count
     finish(source)
     return values

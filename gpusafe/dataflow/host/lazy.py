@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from gpusafe.dataflow.host.access import peel
 from gpusafe.dataflow.host.capturing import capture, run_closure
+from gpusafe.dataflow.host.drops import take
 from gpusafe.dataflow.host.handles import Lazy
 from gpusafe.dataflow.host.machine import Machine
-from gpusafe.dataflow.host.values import ClosureVal, Unknown, Value
+from gpusafe.dataflow.host.values import ClosureVal, ThreadVal, Unknown, Value, ok
+from gpusafe.ir.host import Join
 from gpusafe.parse.rust import ast
 
 
@@ -32,6 +34,11 @@ def resolve(m: Machine, future: Value, expr: ast.Expr) -> Value:
         from gpusafe.dataflow.host.device_ops import complete
 
         return complete(m, found, expr.span)
+    if isinstance(found, ThreadVal):
+        if not found.joined:
+            m.emit(Join, expr.span, "await of a task", thread=found.ident)
+            found.joined = True
+        return ok(take(m, found.result))
     if isinstance(found, Unknown):
         return Unknown(found.why, None, found.holds)
     return future

@@ -161,6 +161,8 @@ def _until(m: Machine, expr: ast.Expr, cond: ast.Expr | None, body: ast.Block, l
                 if cond is None and not _may_exit(body):
                     watch.open = True
                 continue
+            if not watch.open:
+                _mark_counters(m, body)
             watch.open = True
             finished = repetition.finished(m)
             if finished == "prune":
@@ -185,14 +187,25 @@ def _condition(m: Machine, cond: ast.Expr | None, watch: LoopWatch, index: int) 
         return True
     if isinstance(cond, ast.LetCond):
         return _let_condition(m, cond, watch, index)
+    was_open, watch.open = watch.open, False
     with statement(m, cond.span):
         found = peel(m.value(cond))
+    watch.open = was_open
     if isinstance(found, bool):
         return found
     watch.open = True
     if index == 0:
         return m.decide(found, m.source_text(cond), cond.span)
     return True
+
+
+def _mark_counters(m: Machine, body: ast.Block) -> None:
+    """Known integers that the body assigns to are counters from now on."""
+    for node in walk(body):
+        if isinstance(node, ast.Assign) and isinstance(node.target, ast.PathExpr) and len(node.target.path.names) == 1:
+            cell = m.lookup(node.target.path.names[0])
+            if cell is not None and terms.is_int(cell.value):
+                cell.value = terms.Counter(cell.value)  # type: ignore[call-overload]
 
 
 def _let_condition(m: Machine, cond: ast.LetCond, watch: LoopWatch, index: int) -> bool:

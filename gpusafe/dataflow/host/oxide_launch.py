@@ -62,22 +62,29 @@ def module_method(m: Machine, module: ModuleHandle, name: str, args: list[Value]
 
 def _base_name(m: Machine, module: ModuleHandle, name: str) -> str | None:
     """The kernel that a generated method launches."""
-    known = {k.name for k in m.program.kernels if k.dialect == "cuda-oxide"} | _declared(m, module)
-    if name in known:
+    if _is_kernel(m, module, name):
         return name
     for suffix in _SUFFIXES:
-        if name.endswith(suffix) and name.removesuffix(suffix) in known:
+        if name.endswith(suffix) and _is_kernel(m, module, name.removesuffix(suffix)):
             return name.removesuffix(suffix)
     return None
 
 
-def _declared(m: Machine, module: ModuleHandle) -> set[str]:
-    found: set[str] = set()
-    names = [module.path] if module.path in m.program.cuda_modules else list(m.program.cuda_modules)
-    for name in names:
-        for item, _ in m.program.cuda_modules[name]:
-            found |= {i.name for i in item.items or () if isinstance(i, ast.Fn) and i.attribute("kernel") is not None}
-    return found
+def _is_kernel(m: Machine, module: ModuleHandle, name: str) -> bool:
+    if name in m.program.kernel_names("cuda-oxide"):
+        return True
+    modules = [module.path] if module.path in m.program.cuda_modules else list(m.program.cuda_modules)
+    return any(name in _declared(m, item) for path in modules for item, _ in m.program.cuda_modules[path])
+
+
+def _declared(m: Machine, item: ast.Mod) -> frozenset[str]:
+    """The kernels that stand in a module."""
+
+    def names() -> frozenset[str]:
+        functions = (i for i in item.items or () if isinstance(i, ast.Fn))
+        return frozenset(f.name for f in functions if f.attribute("kernel") is not None)
+
+    return m.program.once("declared kernels", item, names)
 
 
 def _slots(kernel: Kernel | None) -> list[KernelParam]:

@@ -113,6 +113,14 @@ class Program:
     strict: bool = False
     memo: dict[tuple[str, int], object] = field(default_factory=dict)
     _lines: dict[str, list[str]] = field(default_factory=dict)
+    _kernel_names: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    def kernel_names(self, dialect: str) -> frozenset[str]:
+        """The names of all kernels of one dialect."""
+        found = self._kernel_names.get(dialect)
+        if found is None:
+            found = self._kernel_names[dialect] = frozenset(k.name for k in self.kernels if k.dialect == dialect)
+        return found
 
     def lines(self, home: Home) -> list[str]:
         """The lines of a file."""

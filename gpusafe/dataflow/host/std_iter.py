@@ -168,6 +168,12 @@ def _wrap(seq: SeqVal, kind: str | None, wrapped: bool) -> Value:
 
 
 def _for_each(m: Machine, source: IterVal, function: Value, expr: ast.MethodCall, name: str) -> Value:
+    if source.parallel:
+        apply = adapt(m, source, "map", [function], expr.span)
+        assert apply is not None
+        if drain(m, apply) is None:
+            sampled(m, apply, expr.span)
+        return ok(unit()) if name.startswith("try") else unit()
     elements = drain(m, source)
     if elements is None:
         sampled(m, source, expr.span, lambda e: m.invoke(function, [e], expr.span))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gpusafe.dataflow.host import std_iter, std_memory, std_option, std_seq, terms
+from gpusafe.dataflow.host import foreign, raw_memory, std_iter, std_memory, std_option, std_seq, terms, threads
 from gpusafe.dataflow.host.access import chain, deref, peel
 from gpusafe.dataflow.host.drops import owns, take
-from gpusafe.dataflow.host.handles import Buffer, MemSlice
+from gpusafe.dataflow.host.handles import Buffer, MemSlice, Pointer
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.results import Found
 from gpusafe.dataflow.host.values import (
@@ -28,8 +28,10 @@ from gpusafe.dataflow.host.values import (
     Unknown,
     Value,
     is_scalar,
+    none,
     ok,
     some,
+    unit,
 )
 from gpusafe.ir.expr import BOOL, U32, Expr, Op
 from gpusafe.ir.host import Join
@@ -79,6 +81,8 @@ def call_method(
             if found is not None:
                 return found
             return std_iter.call(m, target, name, args, expr, expect) if name in std_iter.ON_SEQUENCES else None
+        case Pointer():
+            return raw_memory.method(m, target.value, name, args, expr)
         case MemSlice() | Buffer(kind="pinned" | "unified"):
             return std_memory.call(m, target, name, args, expr, expect)
         case IterVal() | RangeVal():
@@ -182,7 +186,9 @@ def _library(m: Machine, target: Cell, name: str, args: list[Value], expr: ast.M
             return Found(m.symbol("length"))
         if name in ("is_empty", "contains", "starts_with", "ends_with"):
             return Found(m.symbol(name, BOOL))
-    if value.name in ("Mutex", "RwLock", "RefCell", "Cell", "OnceCell") and isinstance(value.payload, Cell):
+    if value.name == "OnceCell" and isinstance(value.payload, Cell):
+        return _once(m, value, name, args, expr)
+    if value.name in ("Mutex", "RwLock", "RefCell", "Cell") and isinstance(value.payload, Cell):
         if name in ("lock", "write", "read", "try_lock"):
             return Found(ok(RefVal(value.payload, True)))
         if name in ("set", "replace"):
@@ -190,7 +196,32 @@ def _library(m: Machine, target: Cell, name: str, args: list[Value], expr: ast.M
             return Found(old)
         if name == "get":
             return Found(take(m, value.payload))
+    if value.name in ("sender", "receiver"):
+        return threads.channel_method(m, value, name, args)
+    if any(foreign.handles_in(a) for a in args):
+        return None
     return Found(Unknown(f"the result of `{name}`"))
+
+
+def _once(m: Machine, value: TypeVal, name: str, args: list[Value], expr: ast.MethodCall) -> Found:
+    """``get_or_init``, ``get`` and ``set`` of OnceCell and OnceLock."""
+    cell = value.payload
+    assert isinstance(cell, Cell)
+    filled = cell.value
+    assert isinstance(filled, StructVal)
+    if name in ("get_or_init", "get_or_try_init") and filled.variant == "None":
+        made = m.invoke(args[0], [], expr.span)
+        if name == "get_or_try_init" and isinstance(made, StructVal) and made.variant == "Ok":
+            made = made.fields["0"].value
+        filled = cell.value = some(made)
+    if name == "set" and filled.variant == "None":
+        cell.value = some(args[0])
+        return Found(ok(unit()))
+    if name == "get":
+        inner = {n: Cell(RefVal(c)) for n, c in filled.fields.items()}
+        return Found(StructVal("Option", inner, filled.variant))
+    found = RefVal(filled.fields["0"]) if filled.fields else Unknown("a cell")
+    return Found(ok(found) if name == "get_or_try_init" else found)
 
 
 def _unknown(
@@ -230,7 +261,8 @@ _BINARY_METHODS: dict[str, Op] = {
     "min": Op.MIN, "max": Op.MAX, "wrapping_add": Op.ADD, "wrapping_sub": Op.SUB, "wrapping_mul": Op.MUL,
     "saturating_add": Op.ADD, "saturating_mul": Op.MUL, "checked_add": Op.ADD, "checked_mul": Op.MUL,
     "checked_sub": Op.SUB, "checked_div": Op.DIV, "unchecked_add": Op.ADD, "unchecked_mul": Op.MUL,
-    "rem_euclid": Op.REM, "div_euclid": Op.DIV, "add": Op.ADD, "sub": Op.SUB, "mul": Op.MUL, "div": Op.DIV, "rem": Op.REM,
+    "rem_euclid": Op.REM, "div_euclid": Op.DIV,
+    "add": Op.ADD, "sub": Op.SUB, "mul": Op.MUL, "div": Op.DIV, "rem": Op.REM,
 }  # fmt: skip
 
 
@@ -238,6 +270,8 @@ def _scalar(m: Machine, target: Cell, name: str, args: list[Value], expr: ast.Me
     value = target.value
     other = peel(args[0]) if args else None
     result: Any = None
+    if name in ("then", "then_some"):
+        return _then(m, value, name, args, expr)
     if name == "div_ceil":
         result = terms.div_ceil(value, other)
     elif name == "saturating_sub":
@@ -267,6 +301,13 @@ def _scalar(m: Machine, target: Cell, name: str, args: list[Value], expr: ast.Me
     if isinstance(value, Expr) and value.type.kind == "int" and name not in ("is_power_of_two",):
         return Found(m.symbol(m.source_text(expr), value.type))
     return Found(Unknown(f"the result of `{name}`"))
+
+
+def _then(m: Machine, value: Value, name: str, args: list[Value], expr: ast.MethodCall) -> Found:
+    """``cond.then(|| x)``."""
+    if not m.decide(value, m.source_text(expr.receiver), expr.span):
+        return Found(none())
+    return Found(some(m.invoke(args[0], [], expr.span) if name == "then" else args[0]))
 
 
 def _saturating_sub(m: Machine, value: Value, other: Value) -> Value | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gpusafe.dataflow.host import threads
+from gpusafe.dataflow.host import raw_memory, threads
 from gpusafe.dataflow.host.access import deref, peel
 from gpusafe.dataflow.host.drops import owns, take
 from gpusafe.dataflow.host.handles import MemSlice, Pointer
@@ -21,9 +21,11 @@ from gpusafe.dataflow.host.values import (
     RefVal,
     SeqVal,
     SharedVal,
+    StructVal,
     TypeVal,
     Unknown,
     Value,
+    none,
     unit,
 )
 from gpusafe.parse.rust import ast
@@ -107,6 +109,14 @@ def _wrapper(name: str) -> PathCall:
     return build
 
 
+def _empty_once(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
+    return TypeVal("OnceCell", Cell(none()))
+
+
+def _manually(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
+    return TypeVal("leaked", Cell(args[0])) if owns(m, args[0]) else args[0]
+
+
 def _forget(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
     return unit()
 
@@ -151,13 +161,27 @@ def _raw_slice(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) ->
 
 
 def _swap(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
-    a, b = (deref(Cell(x)) for x in args[:2])
+    a = _pointee(args[0])
     if path.last == "swap":
+        b = _pointee(args[1])
         a.value, b.value = b.value, a.value
         return unit()
     old = a.value
-    a.value = args[1] if path.last == "replace" else Unknown("a default value")
+    a.value = args[1] if path.last == "replace" else _default_like(old)
     return old
+
+
+def _pointee(value: Value) -> Cell:
+    return value.cell if isinstance(value, RefVal) else deref(Cell(value))
+
+
+def _default_like(value: Value) -> Value:
+    match value:
+        case StructVal(name="Option"):
+            return none()
+        case SeqVal():
+            return SeqVal("vec", [], 0)
+    return Unknown("a default value")
 
 
 def _default(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
@@ -186,18 +210,32 @@ def _uninit(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Va
 
 _TWO: dict[tuple[str, ...], PathCall] = {
     ("Box", "new"): _same, ("Box", "pin"): _same, ("Pin", "new"): _same, ("Box", "from"): _same,
-    ("ManuallyDrop", "new"): lambda m, args, expr, path: TypeVal("leaked", args[0]) if owns(m, args[0]) else args[0],
+    ("ManuallyDrop", "new"): _manually,
     ("Arc", "new"): _shared, ("Rc", "new"): _shared, ("Arc", "from"): _shared, ("Rc", "from"): _shared,
     ("Arc", "clone"): _clone_shared, ("Rc", "clone"): _clone_shared, ("Clone", "clone"): _clone_shared,
     ("Arc", "try_unwrap"): _unwrap_arc, ("Rc", "try_unwrap"): _unwrap_arc,
     ("Mutex", "new"): _wrapper("Mutex"), ("RwLock", "new"): _wrapper("RwLock"), ("RefCell", "new"): _wrapper("RefCell"),
-    ("Cell", "new"): _wrapper("Cell"), ("OnceCell", "new"): _wrapper("OnceCell"),
+    ("Cell", "new"): _wrapper("Cell"),
     ("mem", "forget"): _forget, ("Box", "leak"): _leak, ("Vec", "leak"): _leak,
     ("process", "exit"): _exit, ("process", "abort"): _exit,
     ("mem", "size_of"): _size_of, ("mem", "size_of_val"): _size_of_val,
     ("mem", "swap"): _swap, ("mem", "replace"): _swap, ("mem", "take"): _swap,
     ("slice", "from_raw_parts"): _raw_slice, ("slice", "from_raw_parts_mut"): _raw_slice,
     ("thread", "spawn"): lambda m, args, expr, path: threads.spawn(m, args[0], expr.span, None),
+    ("tokio", "spawn"): lambda m, args, expr, path: threads.spawn_future(m, args[0], expr.span),
+    ("task", "spawn"): lambda m, args, expr, path: threads.spawn_future(m, args[0], expr.span),
+    ("rayon", "join"): threads.join_both,
+    ("rayon", "scope"): lambda m, args, expr, path: threads.scope(m, args[0], expr.span),
+    ("mpsc", "channel"): threads.channel,
+    ("mpsc", "sync_channel"): threads.channel,
+    ("ptr", "copy_nonoverlapping"): raw_memory.copy,
+    ("ptr", "copy"): raw_memory.copy,
+    ("ptr", "read"): raw_memory.read,
+    ("ptr", "write"): raw_memory.write,
+    ("OnceLock", "new"): _empty_once,
+    ("OnceCell", "new"): _empty_once,
+    ("LazyLock", "new"): lambda m, args, expr, path: m.invoke(args[0], [], expr.span),
+    ("LazyCell", "new"): lambda m, args, expr, path: m.invoke(args[0], [], expr.span),
     ("thread", "scope"): lambda m, args, expr, path: threads.scope(m, args[0], expr.span),
     ("CString", "new"): _text, ("CStr", "from_bytes_with_nul"): _text,
     ("Default", "default"): _default, ("MaybeUninit", "uninit"): _uninit,

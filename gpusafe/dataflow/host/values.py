@@ -147,6 +147,7 @@ class IterVal:
     owner: Cell | None = None
     position: int = 0
     endless: bool = False
+    parallel: bool = False
     elem: ast.Type | Type | None = None
 
 
