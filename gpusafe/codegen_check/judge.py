@@ -20,6 +20,7 @@ from gpusafe.ir.kernel import Atomic, Fence, Kernel, Order, Stmt
 from gpusafe.span import Span
 from gpusafe.verdict import Counterexample, Obligation, PtxStatus, Site, Verdict
 
+_SHARED_LIMIT = 48 * 1024  # of static shared memory, on all targets
 _ORDERED = frozenset({Order.ACQUIRE, Order.RELEASE, Order.ACQ_REL, Order.SEQ_CST})
 
 
@@ -78,6 +79,11 @@ class Judge:
         assembled = None if self.ptxas is None else assemble(self.ptxas, compiled.ptx, target, folder)
         if assembled is not None and not assembled.ok:
             return self._not_assembled(built, unit, assembled, target)
+        used = _static_shared(unit, function)
+        if used > _SHARED_LIMIT and built.as_is:
+            reason = f"{used} bytes of static shared memory; a block has {_SHARED_LIMIT}"
+            fault = Fault("GS308", "this kernel needs more shared memory than there is", self._site(reason), (), (), ())
+            return Judged(PtxStatus(target.name, "rejected", reason), (fault,))
         return self._compared(built, unit, function, assembled, target)
 
     def _not_compiled(self, built: Built, target: Target) -> Judged:
@@ -107,6 +113,10 @@ class Judge:
         elif "fence" in reason:
             found = next((s.span for s in self._statements() if isinstance(s, Fence)), None)
         return found or self.kernel.span
+
+    def _site(self, label: str) -> Site:
+        """The kernel's name, as far as the span tells it."""
+        return Site(self.kernel.span, label)
 
     def _statements(self) -> Iterator[Stmt]:
         return statements(self.kernel.body)
@@ -176,6 +186,13 @@ def merge(kernel: Kernel, judged: Sequence[Judged]) -> Confirmation:
 def _fault(weaker: Weaker, target: Target) -> Fault:
     notes = tuple(f"{target.name}, line {i.line} of the PTX: {i.text}" for i in weaker.instrs[:6])
     return Fault("GS307", weaker.message, weaker.primary, weaker.related, notes, weaker.help)
+
+
+def _static_shared(unit: Unit, function: Function) -> int:
+    """Bytes of the shared variables that a kernel mentions (ptxas checks the limit only when it links)."""
+    text = " ".join(operand for instr in function.instrs for operand in instr.operands)
+    names = set(re.findall(r"[\w$]+", text))
+    return sum(s.bytes for s in (*unit.symbols, *function.symbols) if s.space == "shared" and s.name in names)
 
 
 def _skip(target: Target, why: str) -> Judged:

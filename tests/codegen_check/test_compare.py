@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gpusafe.codegen_check.compare import Comparison, compare
-from gpusafe.ir.kernel import Kernel, Order, Region, Scope, Space
+from gpusafe.ir.expr import BOOL, U32, Binary, Const, Op, Var
+from gpusafe.ir.kernel import Break, If, Kernel, Loop, Order, Region, Scope, Space, Stmt
 from tests.codegen_check.hand_kernels import barrier, fence, for_thread_zero, kernel, load, rmw, store, use
 from tests.codegen_check.ptx_texts import FILE, kernel_ptx, span
 
@@ -167,3 +168,43 @@ def test_scopes_of_the_source_are_compared_one_by_one() -> None:
     ptx = "atom.acq_rel.cta.global.add.u32 %r1, [%rd1], 1; @ 3950:10 7:5"
     notes = held(kernel(rmw(7, Order.ACQ_REL, Scope.DEVICE)), ptx).notes
     assert notes == (f"the atomic at {span(7)} is at block scope, not device scope",)
+
+
+def test_synchronisation_from_another_place_may_be_the_missing_one() -> None:
+    source = kernel(store(4), fence(5), rmw(6, Order.RELAXED))
+    ptx = ("fence.acq_rel.gpu; @ 90:5", "atom.global.add.u32 %r1, [%rd1], 1; @ 3950:10 6:5")
+    comparison = held(source, *ptx)
+    assert comparison.weaker == ()
+    assert comparison.unclear != ()
+
+
+def test_an_atomic_that_leaves_out_the_host_is_weaker_where_the_host_takes_part() -> None:
+    unit, function = kernel_ptx(BARE, "ret;")
+    source = kernel(rmw(7, Order.RELAXED))
+    (weaker,) = compare(source, unit, function, {FILE: FILE}, {"p"}).weaker
+    assert "leaves out the host" in weaker.message
+
+
+def poll(*body: Stmt) -> Loop:
+    """A loop that ends when the flag is not zero, or after ``body`` says so."""
+    leave = If(span(5), Binary(BOOL, Op.NE, Var(U32, "v"), Const(U32, 0)), (Break(span(5), "'w"),))
+    return Loop(span(5), "'w", (load(5, "v"), leave, *body))
+
+
+def test_a_poll_that_is_done_once_is_weaker() -> None:
+    ptx = ("ld.global.b32 %r1, [%rd1]; @ 5:5", "setp.eq.b32 %p1, %r1, 0;", "$spin:", "@%p1 bra $spin; @ 5:5")
+    (weaker,) = held(kernel(for_thread_zero(4, rmw(4, Order.RELAXED)), poll()), BARE.replace("7:5", "4:5"), *ptx).weaker
+    assert "before the loop" in weaker.message
+
+
+def test_a_poll_inside_of_its_loop_is_kept() -> None:
+    ptx = ("$spin:", "ld.global.b32 %r1, [%rd1]; @ 5:5", "setp.eq.b32 %p1, %r1, 0;", "@%p1 bra $spin; @ 5:5")
+    source = kernel(for_thread_zero(4, rmw(4, Order.RELAXED)), poll())
+    assert held(source, BARE.replace("7:5", "4:5"), *ptx).weaker == ()
+
+
+def test_a_loop_that_also_counts_may_be_unrolled() -> None:
+    counted = If(span(6), Binary(BOOL, Op.GE, Var(U32, "i"), Const(U32, 4)), (Break(span(6), "'w"),))
+    source = kernel(for_thread_zero(4, rmw(4, Order.RELAXED)), poll(counted))
+    ptx = (BARE.replace("7:5", "4:5"), *(["ld.global.b32 %r1, [%rd1]; @ 5:5"] * 4))
+    assert held(source, *ptx).weaker == ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpusafe.codegen_check.compare.findings import Weaker
-from gpusafe.codegen_check.compare.matching import SYNCHRONISING, Group
+from gpusafe.codegen_check.compare.matching import INSTRUCTIONS, SYNCHRONISING, Group
 from gpusafe.codegen_check.compare.motion import Context
 from gpusafe.codegen_check.compare.operations import Operation
 from gpusafe.codegen_check.compare.strength import RANK
@@ -31,11 +31,19 @@ def missing(context: Context) -> tuple[tuple[Weaker, ...], tuple[str, ...]]:
         if group.kind == "fence" and all(_beside_another(context, op) for op in group.operations):
             continue
         anchor = next((a for op in group.operations for a in _anchors(context, op)), None)
-        if anchor is not None and group.kind not in _MAY_MERGE:
+        certain = group.kind not in _MAY_MERGE and not _unmatched(context, group.kind)
+        if anchor is not None and certain:
             weaker.append(_left_out(context, group, anchor))
         else:
             unclear.append(f"no PTX instruction for the {_WORDS[group.kind]} at {group.span}")
     return tuple(weaker), tuple(unclear)
+
+
+def _unmatched(context: Context, kind: str) -> bool:
+    """Whether the PTX has instructions of this kind that belong to no operation: they may be the missing ones."""
+    matched = {i for g in context.matching.groups.values() if g.kind == kind for i in g.instrs}
+    instrs = context.matching.function.instrs
+    return any(INSTRUCTIONS[kind](instr) and i not in matched for i, instr in enumerate(instrs))
 
 
 def _anchors(context: Context, missing: Operation) -> Iterator[Operation]:

@@ -63,14 +63,14 @@ class Context:
         return None
 
     def strays(self, load: Operation) -> tuple[int, ...]:
-        """Plain loads from the same region for which the PTX names no place (LLVM drops it when it hoists)."""
+        """Loads of this kind from the same region without a place in the PTX (LLVM drops it when it hoists)."""
         loaded = pointer_of(load.stmt)
         region = self.values.region(loaded) if loaded is not None else None
         function = self.matching.function
         nowhere = (
             (index, instr)
             for index, instr in enumerate(function.instrs)
-            if INSTRUCTIONS["load"](instr) and instr.chain and instr.chain[0].line == 0
+            if INSTRUCTIONS[load.kind](instr) and instr.chain and instr.chain[0].line == 0
         )
         return tuple(index for index, instr in nowhere if region in origins(self.kernel, function, instr))
 
