@@ -69,7 +69,7 @@ def _let(lw: Lowering, stmt: ast.Let) -> None:
     name = stmt.pat.name if isinstance(stmt.pat, ast.PatIdent) else None
     if stmt.value is None:
         if isinstance(stmt.pat, ast.PatIdent):
-            declare(lw, stmt.pat.name, want or lw.infer.fresh(), None, True, stmt.span)
+            declare(lw, stmt.pat.name, want or lw.infer.fresh(), None, stmt.pat.mutable, stmt.span)
         return
     if stmt.orelse is not None:
         _let_else(lw, stmt, want)
@@ -269,7 +269,7 @@ def _chain(
             whole = terms.both(whole, one)
         return _joined(lw, whole, pending[-1][1], second, join, node.span, then_dead and else_dead)
     label = ""
-    if not is_empty(second) or else_dead or len(join.entries) > 1:
+    if node.orelse is not None:
         label = lw.label("if")
         if not then_dead:
             pending[-1][1].append(k.Break(here, label))

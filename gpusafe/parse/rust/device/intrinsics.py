@@ -15,6 +15,7 @@ from gpusafe.parse.rust import ast
 from gpusafe.parse.rust.device import atomics, layout, terms
 from gpusafe.parse.rust.device.lowering import Gap, Lowering
 from gpusafe.parse.rust.device.places import deref, term_of
+from gpusafe.parse.rust.device.specials import special_register
 from gpusafe.parse.rust.device.types import BOOL as BOOL_TY
 from gpusafe.parse.rust.device.types import SCALARS, PtrTy, ScalarTy, TupleTy, Ty
 from gpusafe.parse.rust.device.values import (
@@ -57,7 +58,10 @@ def _u32(lw: Lowering, value: Value, span: Span) -> Expr:
 
 
 def _special(lw: Lowering, given: Given, args: list[Value], span: Span, want: Ty | None) -> Value:
-    return lw.scalar(Special(U32, _text(args[0])))
+    term = special_register(lw, _text(args[0]))
+    if term is None:
+        raise Gap(f"the special register `{_text(args[0])}`")
+    return lw.scalar(term)
 
 
 def _barrier(lw: Lowering, given: Given, args: list[Value], span: Span, want: Ty | None) -> Value:

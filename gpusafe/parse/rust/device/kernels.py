@@ -126,7 +126,7 @@ def _lower(program: Program, found: KernelFn, path: str) -> k.Kernel:
     lw = new_lowering(program, found.dialect, fn, env)
     _generics(lw, item, generics, env)
     contract = launch_contract(lw, item)
-    lw.domain = contract.domain
+    lw.domain, lw.cluster = contract.domain, contract.cluster
     attribute = item.attribute("kernel")
     lw.unchecked = attribute is not None and "unchecked_indexing" in attribute.text
     params = _Params(lw, found.dialect)
@@ -206,7 +206,10 @@ class _Params:
             self.made.append(k.KernelParam(name, "opaque", None, None, param.span))
             value = Unknown(ty, str(gap))
         frame_site, lw.frame.site = lw.frame.site, param.span  # the parameter itself is no kept borrow
-        patterns.let(lw, param.pat, value, param.span)
+        pat = param.pat
+        if isinstance(pat, ast.PatIdent) and self.made and self.made[-1].kind == "disjoint":
+            pat = ast.PatIdent(pat.span, pat.name)  # `mut` is for its methods, it is not assigned
+        patterns.let(lw, pat, value, param.span)
         lw.frame.site = frame_site
 
     def _value(self, number: int, name: str, ty: Ty, span: Span) -> Value:

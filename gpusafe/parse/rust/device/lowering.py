@@ -83,8 +83,9 @@ class Lowering:
     unchecked: bool = False
     emitted: int = 0
     level: int = 0
-    one_dimensional: bool = False
     domain: int | None = None
+    cluster: tuple[int, int, int] | None = None
+    asm_regions: dict[str, str] = field(default_factory=dict)
 
     # -- the other parts ---------------------------------------------------------------------------------------------
 
@@ -174,6 +175,8 @@ class Lowering:
         if isinstance(term, Const | Param | Length | PtrBase | Special) or self.dead:
             return term
         if isinstance(term, Var) and term.name in self.temps:
+            return term
+        if terms.is_address(term) and self.stable(term):
             return term
         made = self.fresh(name)
         self.temps.add(made)

@@ -209,7 +209,7 @@ def declare(lw: Lowering, name: str, ty: Ty, value: Value | None, mutable: bool,
         held = to_vars(lw, name, value, span)
     else:
         held = snapshot(lw, name, value, span)
-    slot = Slot(name, ty, held, mutable or value is None, lw.level)
+    slot = Slot(name, ty, held, mutable, lw.level)
     lw.scope.slots[name] = slot
     return slot
 
@@ -340,8 +340,9 @@ def write_local(lw: Lowering, place: LocalPlace, value: Value, span: Span) -> No
     if slot.value is None:
         if place.path:
             raise Gap(f"assignment to a part of `{slot.name}`, which has no value yet")
-        slot.value = to_vars(lw, slot.name, value, span)
-        slot.level = min(slot.level, lw.level)
+        once = not slot.mutable and slot.level == lw.level
+        slot.value = snapshot(lw, slot.name, value, span) if once else to_vars(lw, slot.name, value, span)
+        slot.mutable = not once
         return
     if not slot.mutable or not _is_mutable_tree(slot.value):
         slot.value = to_vars(lw, slot.name, slot.value, span)

@@ -241,6 +241,19 @@ def _kind(type_: Type) -> str:
     return f"f{type_.bits}" if type_.kind == "float" else "int"
 
 
+def is_address(term: Expr) -> bool:
+    """Whether an integer term is an address that still tells its pointer."""
+    match term:
+        case Opaque(name=name):
+            return name == ADDRESS
+        case Binary(op=Op.ADD, a=a, b=b):
+            return is_address(a) or is_address(b)
+        case Cast(a=a):
+            return is_address(a)
+        case _:
+            return False
+
+
 def int_to_ptr(a: Expr) -> Expr:
     """The pointer with an address; keeps its origin where the address was computed from a pointer."""
     match a:
