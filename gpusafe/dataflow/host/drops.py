@@ -145,8 +145,8 @@ def _drop_parts(m: Machine, value: Value, span: Span, depth: int) -> None:
             cells = list(owned)
         case IterVal(owner=Cell() as owner):
             cells = [owner]
-        case TypeVal(payload=Cell() as inner):
-            cells = [inner] if value.name != "leaked" else []
+        case TypeVal(payload=Cell() as held):
+            cells = [held] if value.name != "leaked" else []
         case _:
             for part in parts(value):
                 drop_value(m, part, span, "", depth + 1)
