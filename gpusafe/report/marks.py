@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpusafe.report.style import Style
+
+_MARGIN = 8  # columns that line numbers and bars may take
+_NARROWEST = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,21 +31,27 @@ def mark_lines(marks: Sequence[Mark], style: Style) -> list[str]:
         cells.put(mark.start, ("^" if mark.primary else "-") * (mark.end - mark.start), mark.primary)
     labelled = sorted((m for m in marks if m.text), key=lambda m: (m.start, m.end, not m.primary))
     inline = _inline(labelled, marks)
-    if inline is not None:
-        cells.put(cells.end + 1, inline.text, inline.primary)
-    lines = [cells.render(style)]
     hanging = [m for m in labelled if m is not inline]
+    lines: list[str] = []
+    if inline is not None:
+        column = cells.end + 1
+        first, *rest = folded(inline.text, style.width - _MARGIN - column)
+        cells.put(column, first, inline.primary)
+        lines += [_row(hanging, column, part, inline.primary, style) for part in rest]
+    lines.insert(0, cells.render(style))
     if hanging:
-        lines.append(_connectors(hanging, style))
+        lines.append(_row(hanging, 0, "", False, style))
     while hanging:
         mark = hanging.pop()
-        row = _Canvas()
-        for other in hanging:
-            if other.start < mark.start:
-                row.put(other.start, "|", other.primary)
-        row.put(mark.start, mark.text, mark.primary)
-        lines.append(row.render(style))
+        left = [other for other in hanging if other.start < mark.start]
+        parts = folded(mark.text, style.width - _MARGIN - mark.start)
+        lines += [_row(left, mark.start, part, mark.primary, style) for part in parts]
     return lines
+
+
+def folded(text: str, room: int) -> list[str]:
+    """``text`` in lines of at most ``room`` characters (but never very narrow ones)."""
+    return textwrap.wrap(text, max(room, _NARROWEST), break_long_words=False, break_on_hyphens=False) or [""]
 
 
 def _inline(labelled: Sequence[Mark], marks: Sequence[Mark]) -> Mark | None:
@@ -53,10 +63,12 @@ def _inline(labelled: Sequence[Mark], marks: Sequence[Mark]) -> Mark | None:
     return None if crowded and len(labelled) > 1 else last
 
 
-def _connectors(marks: Sequence[Mark], style: Style) -> str:
+def _row(connected: Sequence[Mark], column: int, text: str, primary: bool, style: Style) -> str:
+    """A line with the connectors of the labels still to come, and a piece of text."""
     row = _Canvas()
-    for mark in marks:
+    for mark in connected:
         row.put(mark.start, "|", mark.primary)
+    row.put(column, text, primary)
     return row.render(style)
 
 

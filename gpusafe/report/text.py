@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpusafe.config import Options
+from gpusafe.report.marks import folded
 from gpusafe.report.snippet import gutter_width, snippets
 from gpusafe.report.style import Style
 from gpusafe.report.summary import summary
@@ -35,7 +36,8 @@ def finding_text(finding: Finding, sources: dict[str, str], style: Style) -> str
 
 
 def _remark(kind: str, text: str, gutter: int, style: Style) -> list[str]:
-    first, *rest = text.split("\n")
+    room = style.width - gutter - 5 - len(kind)
+    first, *rest = (part for line in text.split("\n") for part in folded(line, room))
     lines = [f"{' ' * gutter} {style.paint('frame', '=')} {style.paint('bold', kind)}: {first}"]
     return lines + [f"{' ' * (gutter + 5 + len(kind))}{line}" for line in rest]
 

@@ -148,3 +148,26 @@ def test_no_source_and_no_places_break_the_layout(source: str, primary: Span, re
     assert "\x1b" not in text
     if primary.line <= source.count("\n") + 1 and primary.end_line <= source.count("\n") + 1:
         assert "here" in text
+
+
+def test_long_labels_are_folded_beside_their_markers() -> None:
+    label = "borrowed here by the copy on stream `copies`, until that stream gets past it"
+    assert drawn("x.copy(&a, &mut b);", (at(1, 1, 19), label), (at(1, 8, 10), "a"), width=80) == layout("""
+          --> a.rs:1:1
+           |
+         1 | x.copy(&a, &mut b);
+           | ^^^^^^^^^^^^^^^^^^
+           | |      |
+           | |      a
+           | borrowed here by the copy on stream `copies`, until that stream gets
+           | past it
+           |
+    """)
+    assert drawn("f();", (at(1, 1, 4), label), width=60) == layout("""
+          --> a.rs:1:1
+           |
+         1 | f();
+           | ^^^ borrowed here by the copy on stream `copies`,
+           |     until that stream gets past it
+           |
+    """)
