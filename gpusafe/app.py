@@ -23,11 +23,12 @@ from gpusafe.verdict import Obligation, Unit, Verdict
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """A kernel with its unit and what it promises to the launches."""
+    """A kernel with its unit, what it promises to the launches, and the launches."""
 
     kernel: Kernel
     unit: Unit
     summary: KernelSummary
+    sites: tuple[LaunchSite, ...] = ()
 
 
 def check(options: Options, progress: Callable[[str], None] = lambda _: None) -> Report:
@@ -104,10 +105,10 @@ def _check_kernel(kernel: Kernel, sites: tuple[LaunchSite, ...]) -> _Checked:
         result = check_kernel(kernel, sites)
     except Exception as error:
         unit = Unit("kernel", kernel.name, kernel.span, (_failed("GS901", kernel.span, error),))
-        return _Checked(kernel, unit, _signature_summary(kernel))
+        return _Checked(kernel, unit, _signature_summary(kernel), sites)
     seconds = time.perf_counter() - started
     unit = Unit("kernel", kernel.name, kernel.span, result.obligations, result.assumptions, seconds=seconds)
-    return _Checked(kernel, unit, result.summary)
+    return _Checked(kernel, unit, result.summary, sites)
 
 
 def _signature_summary(kernel: Kernel) -> KernelSummary:
@@ -151,7 +152,9 @@ def _confirm(checked: Sequence[_Checked], workspace: Workspace, options: Options
         from gpusafe.codegen_check import confirm
 
         wanted = [c.kernel for c in checked if c.unit.verdict is not Verdict.REFUTED and c.kernel.dialect != "cuda-c"]
-        for key, confirmation in confirm(wanted, workspace, options.targets, mode=options.ptx).items():
+        sites = {c.kernel.key: c.sites for c in checked}
+        found = confirm(wanted, workspace, options.targets, mode=options.ptx, sites=sites)
+        for key, confirmation in found.items():
             unit = units[key]
             units[key] = replace(
                 unit, ptx=confirmation.statuses, obligations=(*unit.obligations, *confirmation.obligations)

@@ -113,14 +113,14 @@ def match(function: Function, operations: Sequence[Operation], files: Mapping[st
 
 
 def _spans_of(chain: Sequence[Place], spans: Sequence[Span], files: Mapping[str, str]) -> list[Span]:
-    """The span that an instruction belongs to; several when only the line is known and it has several."""
+    """The span that an instruction belongs to, if one stands out."""
     for exact in (True, False):
         for place in chain:
             file = files.get(place.file)
             around = [s for s in spans if s.file == file and _contains(s, place, exact)] if file else []
             if around:
                 if not exact:
-                    return around
+                    return around if len(around) == 1 else []  # which of them, nobody says
                 return [min(around, key=lambda s: (s.end_line - s.line, s.end_col - s.col))]
     return []
 
