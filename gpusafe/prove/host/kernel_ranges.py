@@ -48,14 +48,16 @@ class KernelRanges:
             return found
         encoder = self.encoder = self.encoder or Encoder()
         pieces = [self.pieces(encoder, side, name) for side, name in zip(sides, ("a!", "b!"), strict=True)]
-        covered = [covers(self.path, other.range, side.range) for side, other in (sides, sides[::-1])]
+        covered = [
+            other.param is None and covers(self.path, other.range, side.range) for side, other in (sides, sides[::-1])
+        ]
         for side, known, inside in zip(sides, pieces, covered, strict=True):
             if known is None and not inside:
                 return self.open(side)
         if pieces[0] is None or pieces[1] is None:
             return found
         answer = self.common(encoder, pieces[0], pieces[1], covered[0], covered[1])
-        return answer if answer is not None else self.open(sides[0] if sides[0].param is not None else sides[1])
+        return answer if answer is not None else self.open(next(s for s in sides if s.param is not None))
 
     def happens(self, side: Access) -> bool | None:
         """Whether a launch can make an access at all (its arguments may rule it out); None where that is not known."""
