@@ -225,6 +225,8 @@ def _run_outside(
     fallback = next((v for v in launch.params.values() if isinstance(v, int)), 1000)
     known = {name: number(term, symbols, fallback) for name, term in sizes.items()}
     numbers = {name: n for name, n in known.items() if n is not None}
+    if any(n < 0 for n in numbers.values()):
+        return None  # such a slice panics before the launch
     blocks = [(0, 0, 0), tuple(n - 1 for n in launch.grid)]
     if answer.model is not None:
         blocks.insert(0, answer.model.block[0])
