@@ -181,6 +181,8 @@ class Program:
         self.roots = dict(roots)
         self.preludes = {m.family: m for m in preludes if m.family}
         self._impls: dict[str, list[ImplDef]] = defaultdict(list)
+        self._known: dict[tuple[int, tuple[str, ...], bool], Resolved | None] = {}
+        self._looking: set[tuple[int, str]] = set()  # globs that a lookup is going through: they may lead in circles
         for root in (*self.roots.values(), *self.preludes.values()):
             for module in self.walk(root):
                 for item in module.items:
@@ -209,7 +211,10 @@ class Program:
 
     def resolve(self, module: Module, names: tuple[str, ...], values: bool = True) -> Resolved | None:
         """What a path means in a module; ``values`` says which of two like-named items is meant."""
-        return self._resolve(module, names, values, 0)
+        key = (id(module), names, values)
+        if key not in self._known:
+            self._known[key] = self._resolve(module, names, values, 0)
+        return self._known[key]
 
     def _resolve(self, module: Module, names: tuple[str, ...], values: bool, hops: int) -> Resolved | None:
         if hops > _MAX_HOPS or not names:
@@ -268,6 +273,16 @@ class Program:
         return self._resolve(module, path, values, hops + 1)
 
     def _globs(self, module: Module, names: tuple[str, ...], values: bool, hops: int) -> Resolved | None:
+        key = (id(module), names[0])
+        if key in self._looking or not module.globs:
+            return None
+        self._looking.add(key)
+        try:
+            return self._through_globs(module, names, values, hops)
+        finally:
+            self._looking.discard(key)
+
+    def _through_globs(self, module: Module, names: tuple[str, ...], values: bool, hops: int) -> Resolved | None:
         foreign: tuple[str, ...] | None = None
         for glob in module.globs:
             target = self._resolve(module, glob, values, hops + 1)
