@@ -11,7 +11,8 @@ from gpusafe.verdict import Verdict
 
 def summary(report: Report, style: Style) -> str:
     """One line: ``3 errors; 5 of 9 units proved, 2 refuted, 2 unknown; 14 files: 6 analysed, 8 without GPU code``."""
-    return "; ".join((_findings(report, style), _units(report, style), _files(report)))
+    parts = (_findings(report, style), _units(report, style), _ptx(report), _files(report))
+    return "; ".join(part for part in parts if part)
 
 
 def _findings(report: Report, style: Style) -> str:
@@ -39,6 +40,22 @@ def _units(report: Report, style: Style) -> str:
     if unknown:
         parts.append(style.paint("unknown", f"{unknown} unknown"))
     return ", ".join(parts)
+
+
+_WORST_FIRST = ("rejected", "weaker", "skipped", "confirmed")
+
+
+def _ptx(report: Report) -> str:
+    """How many kernels' PTX was confirmed for all targets, or what is the worst of it; empty without a PTX stage."""
+    worst = Counter(
+        next(word for word in _WORST_FIRST if word in statuses)
+        for unit in report.units
+        if (statuses := {status.status for status in unit.ptx} & set(_WORST_FIRST))
+    )
+    if not worst:
+        return ""
+    words = [f"{worst[word]} {word}" for word in reversed(_WORST_FIRST) if worst[word]]
+    return f"PTX of {_count(sum(worst.values()), 'kernel')}: {', '.join(words)}"
 
 
 _FILE_WORDS = {

@@ -53,7 +53,7 @@ def test_the_table_says_of_each_unit_what_is_known() -> None:
 def test_the_last_line_counts_everything() -> None:
     assert last(REPORT) == (
         "1 error, 1 allowed by directives; 1 of 3 units proved, 1 refuted, 1 unknown; "
-        "5 files: 2 analysed, 1 without GPU code, 1 with syntax errors, 1 skipped"
+        "PTX of 1 kernel: 1 skipped; 5 files: 2 analysed, 1 without GPU code, 1 with syntax errors, 1 skipped"
     )
 
 
