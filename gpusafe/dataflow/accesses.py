@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from gpusafe.dataflow.async_copies import Copy
 from gpusafe.dataflow.phases import Phases
-from gpusafe.dataflow.terms import Term, Terms
+from gpusafe.dataflow.terms import Term, Terms, postorder
 from gpusafe.ir.expr import Type
 from gpusafe.ir.kernel import Order, Scope
 from gpusafe.span import Span
@@ -87,6 +88,7 @@ class Fact:
 
     guard: tuple[Term, ...]
     cond: Term
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +121,49 @@ class Trace:
     gaps: list[Gap] = field(default_factory=list)
     atomics: list[AtomicResult] = field(default_factory=list)
     own_uses: list[OwnUse] = field(default_factory=list)
+    unknowns: dict[Term, frozenset[Term]] = field(default_factory=dict)
 
 
-def conditions(trace: Trace, context: Context, all_facts: bool = False) -> list[Term]:
-    """What holds of a thread at a place: its branch conditions, and the facts that were settled before."""
-    terms = trace.terms
+UNKNOWNS = frozenset({"iter", "fresh", "load", "atomic", "shuffle"})
+
+
+def unknowns(root: Term, memo: dict[Term, frozenset[Term]]) -> frozenset[Term]:
+    """The values of a thread that are not functions of its index: iteration numbers, loaded and unknown values."""
+    for term in postorder([root]):
+        if term not in memo:
+            below = frozenset().union(*(memo[a] for a in term.args)) if term.args else frozenset()
+            memo[term] = below | {term} if term.op in UNKNOWNS else below
+    return memo[root]
+
+
+def conditions(trace: Trace, context: Context, about: Iterable[Term] = (), all_facts: bool = False) -> list[Term]:
+    """What holds of a thread at a place: its branch conditions, and the facts that were settled before.
+
+    Of the facts only those are given that bear on the conditions and on the terms in ``about``.
+    """
+    terms, memo = trace.terms, trace.unknowns
     guard = set(context.guard)
-    out = list(context.guard)
-    for fact in trace.facts if all_facts else trace.facts[: context.facts]:
-        open_ = [g for g in fact.guard if g not in guard]
-        out.append(terms.binary("||", terms.neg(terms.conj(open_)), fact.cond) if open_ else fact.cond)
-    return [c for c in out if c is not terms.true]
+    relevant: set[Term] = set()
+    for term in (*context.guard, *about, *context.loops):
+        relevant |= unknowns(term, memo)
+    waiting = list(trace.facts if all_facts else trace.facts[: context.facts])
+    chosen: list[tuple[int, Term]] = []
+    again = True
+    while again:
+        again = False
+        kept = []
+        for fact in waiting:
+            own = unknowns(fact.cond, memo)
+            certain = all(g in guard for g in fact.guard)
+            if (own & relevant) or (certain and not own):
+                open_ = [g for g in fact.guard if g not in guard]
+                whole = terms.binary("||", terms.neg(terms.conj(open_)), fact.cond) if open_ else fact.cond
+                chosen.append((fact.number, whole))
+                new = own.union(*(unknowns(g, memo) for g in open_)) - relevant if open_ else own - relevant
+                relevant |= new
+                again = again or bool(new)
+            else:
+                kept.append(fact)
+        waiting = kept
+    ordered = [c for _, c in sorted(chosen, key=lambda pair: pair[0])]
+    return [c for c in dict.fromkeys((*context.guard, *ordered)) if c is not terms.true]

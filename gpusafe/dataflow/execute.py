@@ -57,7 +57,7 @@ class Executor:
         """Executes the whole body."""
         state = State({}, (), ph.start(self.terms))
         for cond in self.kernel.requires:
-            self.trace.facts.append(Fact((), self.values.evaluate(cond, {})))
+            self.trace.facts.append(Fact((), self.values.evaluate(cond, {}), len(self.trace.facts)))
         try:
             self.block(self.kernel.body, state)
         except LimitReached as limit:
@@ -160,7 +160,7 @@ class Executor:
     def fact(self, state: State, cond: Term) -> None:
         """From here on ``cond`` holds for threads that came this way."""
         if cond is not self.terms.true:
-            self.trace.facts.append(Fact(state.guard, cond))
+            self.trace.facts.append(Fact(state.guard, cond, len(self.trace.facts)))
 
     def number(self) -> int:
         """A new number, the same in every execution of the same kernel."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import z3
 
-from gpusafe.dataflow.accesses import Access, conditions
+from gpusafe.dataflow.accesses import Access
 from gpusafe.dataflow.intervals import Intervals
 from gpusafe.dataflow.terms import Term
-from gpusafe.prove.pairs import Answer, Setting, decide, threads
+from gpusafe.prove.pairs import Answer, Setting, decide, threads, where
 
 
 def leaves(setting: Setting, access: Access, size: Term) -> Answer:
     """Whether some thread's access starts below 0 or ends past ``size`` bytes."""
-    conds = conditions(setting.trace, access.context)
+    conds = where(setting.trace, access)
     ranges = Intervals(setting.specials)
     ranges.assume([*setting.premises, *conds])
     low, high = ranges.of(access.offset)

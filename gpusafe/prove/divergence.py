@@ -7,6 +7,7 @@ from dataclasses import replace
 import z3
 
 from gpusafe.dataflow.accesses import BarrierPoint, conditions
+from gpusafe.dataflow.phases import terms_of
 from gpusafe.ir.kernel import Scope
 from gpusafe.prove.pairs import Answer, Setting, decide, distinct, threads
 
@@ -30,8 +31,8 @@ def diverges(setting: Setting, barrier: BarrierPoint) -> Answer:
 
 def _diverges(setting: Setting, barrier: BarrierPoint, same_block: bool) -> Answer:
     trace, context = setting.trace, barrier.context
-    reached = conditions(trace, context)
-    elsewhere = conditions(trace, replace(context, guard=()))
+    reached = conditions(trace, context, terms_of(context.phases))
+    elsewhere = conditions(trace, replace(context, guard=()), context.guard)
     enc, one, two = threads(setting, same_block, reached, [])
     goal = [distinct(enc, one, two)]
     goal += [enc.encode(c, one) for c in reached] + [enc.encode(c, two) for c in elsewhere]

@@ -155,6 +155,9 @@ class Encoder:
 
     def uniform(self, term: Term) -> bool:
         """Whether a term has the same value in both threads whatever they are."""
+        known = self._uniform.get(term.id)
+        if known is not None:
+            return known
         for t in postorder([term]):
             if t.id not in self._uniform:
                 self._uniform[t.id] = self._uniform_one(t)
@@ -177,6 +180,9 @@ class Encoder:
 
     def encode(self, root: Term, thread: Thread) -> Z:
         """The formula of a term for one thread."""
+        known = self._memo.get(self._key(root, thread))
+        if known is not None:
+            return known
         for term in postorder([root]):
             key = self._key(term, thread)
             if key not in self._memo:

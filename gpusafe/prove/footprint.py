@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from gpusafe.dataflow.accesses import conditions
 from gpusafe.dataflow.contracts import KernelSummary
 from gpusafe.dataflow.intervals import Intervals
 from gpusafe.dataflow.taint import Taints, taints
 from gpusafe.ir.host import LaunchSite
 from gpusafe.prove.encode import Encoder
 from gpusafe.prove.launch_context import of_site
+from gpusafe.prove.pairs import where
 from gpusafe.prove.pairs_of_kernel import execute
 from gpusafe.span import Span
 
@@ -54,7 +54,7 @@ def footprint(
     written = frozenset(a.region for a in trace.accesses if a.writes)
     depends = taints(kernel)
     for access in accesses:
-        conds = conditions(trace, access.context)
+        conds = where(trace, access)
         mode = {"borrow": "write"}.get(access.mode, access.mode)
         key = (mode, access.offset.id, access.size, tuple(c.id for c in conds))
         if key in out:

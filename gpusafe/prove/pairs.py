@@ -9,8 +9,8 @@ import z3
 
 from gpusafe.dataflow.accesses import Access, OwnUse, Trace, conditions
 from gpusafe.dataflow.intervals import Intervals
-from gpusafe.dataflow.linear import forced
-from gpusafe.dataflow.phases import Phase, PhasePoint
+from gpusafe.dataflow.linear import Linear, forced
+from gpusafe.dataflow.phases import Phase, PhasePoint, points, terms_of
 from gpusafe.dataflow.terms import Term
 from gpusafe.ir.kernel import Scope
 from gpusafe.prove.encode import Encoder, Thread
@@ -52,6 +52,7 @@ class Setting:
     counters: frozenset[str] = frozenset()
     rlimit: int = RLIMIT
     memo: dict[object, Answer] = field(default_factory=dict)
+    forms: dict[int, tuple[Linear, int]] = field(default_factory=dict)
 
 
 def conflicting(a: Access, b: Access, same_block: bool) -> bool:
@@ -183,18 +184,23 @@ def aligned(offset: Term, size: int) -> bool:
     return False
 
 
+def where(trace: Trace, access: Access) -> list[Term]:
+    """What holds of a thread that makes an access."""
+    return conditions(trace, access.context, (access.offset, *terms_of(access.context.phases)))
+
+
+def apart_in_time(a: Access, b: Access, same_block: bool) -> bool:
+    """Whether no barrier interval holds both accesses, whatever the iterations."""
+    one, two = a.context.phases, b.context.phases
+    return not (points(one.block) & points(two.block) if same_block else points(one.grid) & points(two.grid))
+
+
 def meet(setting: Setting, a: Access, b: Access, same_block: bool) -> Answer:
     """Whether two threads (of one block, or of two) can make these two accesses at the same time and place."""
     trace = setting.trace
-    if same_block and not (
-        {p.barrier for _, p in a.context.phases.block} & {p.barrier for _, p in b.context.phases.block}
-    ):
+    if apart_in_time(a, b, same_block):
         return Answer("unsat")
-    if not same_block and not (
-        {p.barrier for _, p in a.context.phases.grid} & {p.barrier for _, p in b.context.phases.grid}
-    ):
-        return Answer("unsat")
-    first, second = conditions(trace, a.context), conditions(trace, b.context)
+    first, second = (where(trace, x) for x in (a, b))
     enc, one, two = threads(setting, same_block, first, second)
     goal = [distinct(enc, one, two), overlap(enc, a, b, one, two)]
     goal += [enc.encode(c, one) for c in first] + [enc.encode(c, two) for c in second]
@@ -212,7 +218,7 @@ def meet(setting: Setting, a: Access, b: Access, same_block: bool) -> Answer:
 
 def uses_own_copy(setting: Setting, use: OwnUse) -> Answer:
     """Whether a thread's access can touch what its own asynchronous copy may still be writing."""
-    first = conditions(setting.trace, use.access.context)
+    first = conditions(setting.trace, use.access.context, (use.access.offset, use.copy.offset, *use.copy.guard))
     enc, one, two = threads(setting, True, first, [])
     x, y = enc.encode(use.access.offset, one), enc.encode(use.copy.offset, one)
     goal = [x < y + use.copy.size, y < x + use.access.size]

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from gpusafe.dataflow.accesses import Access, conditions
+from gpusafe.dataflow.accesses import Access
 from gpusafe.dataflow.intervals import Intervals
 from gpusafe.dataflow.numeric import Plan
 from gpusafe.dataflow.phases import Phase
 from gpusafe.dataflow.terms import Term, postorder
-from gpusafe.prove.pairs import Setting
+from gpusafe.prove.pairs import Setting, where
 
 WORK_LIMIT = 3_000_000
 ITERATIONS_LIMIT = 4096
@@ -27,7 +27,7 @@ class _Side:
 
     def __init__(self, setting: Setting, access: Access, same_block: bool) -> None:
         self.access = access
-        conds = conditions(setting.trace, access.context)
+        conds = where(setting.trace, access)
         self.phase: Phase = access.context.phases.block if same_block else access.context.phases.grid
         self.points = [(p.barrier, len(p.at)) for _, p in self.phase]
         parts = [t for g, p in self.phase for t in (g, *p.at)]

@@ -10,7 +10,7 @@ from gpusafe.dataflow.intervals import Intervals
 from gpusafe.ir.kernel import Kernel, Scope, Space
 from gpusafe.prove.divergence import diverges
 from gpusafe.prove.launch_context import LaunchContext
-from gpusafe.prove.pairs import RLIMIT, Answer, Setting, conflicting, meet, solve, threads, uses_own_copy
+from gpusafe.prove.pairs import RLIMIT, Answer, Setting, apart_in_time, conflicting, meet, solve, threads, uses_own_copy
 from gpusafe.prove.pairs_enumerated import apart
 from gpusafe.prove.pairs_quick import own_element
 
@@ -90,7 +90,7 @@ def execute(kernel: Kernel, context: LaunchContext) -> Trace:
 
 
 def _fits(setting: Setting, side: SideCondition) -> bool:
-    conds = conditions(setting.trace, side.context)
+    conds = conditions(setting.trace, side.context, (side.value,))
     ranges = Intervals(setting.specials)
     ranges.assume([*setting.premises, *conds])
     if ranges.fits(side.value):
@@ -147,7 +147,9 @@ def analyse(kernel: Kernel, context: LaunchContext, *, hasty: bool = False, rlim
         question.asked += 1
         answer = uses_own_copy(setting, use) if rlimit else Answer("unknown")
         if answer.status != "unsat":
-            question.failures.append(Failure(replace(use.access, span=use.copy.span, offset=use.copy.offset), use.access, True, answer))
+            question.failures.append(
+                Failure(replace(use.access, span=use.copy.span, offset=use.copy.offset), use.access, True, answer)
+            )
             if hasty:
                 out.cut = True
                 return out
@@ -188,10 +190,11 @@ def _pairs(accesses: list[Access], levels: tuple[bool, ...]) -> list[tuple[Acces
 
 def _meet(setting: Setting, a: Access, b: Access, same_block: bool) -> Answer:
     """The answer for a pair; pairs with the same places and conditions are asked once."""
-    sides = []
-    for x in (a, b):
-        conds = tuple(sorted({c.id for c in conditions(setting.trace, x.context)}))
-        sides.append((x.offset.id, x.size, conds, x.context.phases))
+    if apart_in_time(a, b, same_block):
+        return Answer("unsat")
+    sides = [
+        (x.offset.id, x.size, tuple(g.id for g in x.context.guard), x.context.facts, x.context.phases) for x in (a, b)
+    ]
     key = (a.region, same_block, *sides)
     if key not in setting.memo:
         if own_element(setting, a, b, same_block):

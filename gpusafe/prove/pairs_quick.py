@@ -5,11 +5,11 @@ Most accesses of most kernels are of this kind, and comparing linear forms settl
 
 from __future__ import annotations
 
-from gpusafe.dataflow.accesses import Access, conditions
+from gpusafe.dataflow.accesses import Access
 from gpusafe.dataflow.intervals import Intervals, core
 from gpusafe.dataflow.linear import Linear, linear
 from gpusafe.dataflow.terms import Term, postorder
-from gpusafe.prove.pairs import Setting
+from gpusafe.prove.pairs import Setting, where
 
 SHARED_OPS = frozenset({"const", "param", "length", "sym", "base"})
 
@@ -20,9 +20,12 @@ def own_element(setting: Setting, a: Access, b: Access, same_block: bool) -> boo
         return False
     forms = []
     for access in (a, b):
-        ranges = Intervals(setting.specials)
-        ranges.assume([*setting.premises, *conditions(setting.trace, access.context)])
-        forms.append(linear(access.offset, ranges))
+        found = setting.forms.get(access.seq)
+        if found is None:
+            ranges = Intervals(setting.specials)
+            ranges.assume([*setting.premises, *where(setting.trace, access)])
+            found = setting.forms[access.seq] = linear(access.offset, ranges)
+        forms.append(found)
     (first, at_first), (second, at_second) = forms
     if first != second:
         return False

@@ -9,11 +9,12 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-from gpusafe.dataflow.accesses import Access, Trace, conditions
+from gpusafe.dataflow.accesses import Access, Trace
 from gpusafe.dataflow.numeric import Plan
 from gpusafe.dataflow.terms import Term
 from gpusafe.ir.kernel import Kernel
 from gpusafe.prove.launch_context import LaunchContext, argument_bytes
+from gpusafe.prove.pairs import where
 
 COUNTED_LIMIT = 100_000
 
@@ -32,7 +33,7 @@ def threads_at(context: LaunchContext, trace: Trace, access: Access, enough: int
     numbers = [s.const for s in sizes if s is not None]
     if len(numbers) != 6 or any(n is None for n in numbers):
         return 0
-    plan = Plan(conditions(trace, access.context))
+    plan = Plan(where(trace, access))
     names = [f"{r}.{a}" for r in ("ctaid", "tid") for a in "zyx"]
     count = 0
     for tried, values in enumerate(product(*(range(int(n or 0)) for n in numbers))):
