@@ -7,8 +7,7 @@ walk with other decisions until every path was seen, so no state is ever copied.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -91,6 +90,24 @@ class Hooks:
     call_method: Callable[[Machine, str, str, Cell, list[Value], Span], Value]
 
 
+class _Deeper:
+    """One level of nesting while it is entered (a class, because every expression enters one)."""
+
+    __slots__ = ("_machine",)
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+
+    def __enter__(self) -> None:
+        self._machine.depth += 1
+        if self._machine.depth > _EXPRESSION_DEPTH:
+            self._machine.depth -= 1
+            raise CutSignal("expressions and calls are nested too deeply")
+
+    def __exit__(self, *_: object) -> None:
+        self._machine.depth -= 1
+
+
 @dataclass(slots=True, eq=False)
 class Machine:
     """One walk."""
@@ -162,16 +179,9 @@ class Machine:
         if len(self.ops) > MAX_OPS:
             raise CutSignal(f"more than {MAX_OPS} operations on one path")
 
-    @contextmanager
-    def deeper(self) -> Iterator[None]:
+    def deeper(self) -> _Deeper:
         """Guards the depth of nested expressions."""
-        self.depth += 1
-        try:
-            if self.depth > _EXPRESSION_DEPTH:
-                raise CutSignal("expressions and calls are nested too deeply")
-            yield
-        finally:
-            self.depth -= 1
+        return _Deeper(self)
 
     # -- decisions -----------------------------------------------------------------------------------------------------
 

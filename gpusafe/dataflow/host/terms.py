@@ -90,6 +90,28 @@ _FLOAT: dict[Op, Callable[[float, float], float | bool | None]] = {
 }  # fmt: skip
 
 
+LARGEST_TERM = 200
+"""Nodes of a term, written out; what grows further (a random number generator that is iterated) is unknown."""
+
+
+def _too_large(*terms: Expr) -> bool:
+    """Whether a term of these parts would have more nodes than any index or size that people write."""
+    count = 0
+    stack: list[Expr] = list(terms)
+    while stack:
+        count += 1
+        if count >= LARGEST_TERM:
+            return True
+        match stack.pop():
+            case Binary(a=a, b=b):
+                stack += (a, b)
+            case Select(cond=cond, a=a, b=b):
+                stack += (cond, a, b)
+            case Unary(a=a) | Cast(a=a):
+                stack.append(a)
+    return False
+
+
 def is_int(value: Value) -> bool:
     """Whether a value is a known integer (not a boolean)."""
     return isinstance(value, int) and not isinstance(value, bool)
@@ -164,6 +186,8 @@ def _symbolic(op: Op, a: Value, b: Value, nowrap: bool) -> Expr | int | None:
     if simple is not None:
         return simple
     if op in (Op.DIV, Op.REM) and not (isinstance(right, Const) and right.value):
+        return None
+    if _too_large(left, right):
         return None
     result = BOOL if op in COMPARISONS or op in (Op.LAND, Op.LOR) else left.type
     return Binary(result, op, left, right, nowrap)
@@ -285,7 +309,9 @@ def select(cond: Expr, a: Value, b: Value) -> Value | None:
         return None
     if left == right:
         return left
-    return Select(left.type, cond, left, right) if left.type == right.type else None
+    if left.type != right.type or _too_large(cond, left, right):
+        return None
+    return Select(left.type, cond, left, right)
 
 
 def in_words(term: Expr) -> str:
