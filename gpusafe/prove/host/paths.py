@@ -102,7 +102,8 @@ class PathCheck:
         reason = decision.reason
         if decision.verdict is Verdict.UNKNOWN and reason is not None:
             reason = f"{name}, {the(told.first.label)} and {the(told.second.label)}: {reason}"
-        return Obligation(rule_of(told), question, decision.verdict, span, reason, counterexample=shown)
+        assumed = ("offsets into an allocation do not wrap around `usize`",) if decision.why == "disjoint" else ()
+        return Obligation(rule_of(told), question, decision.verdict, span, reason, assumed, shown)
 
     def gap(self, index: int, op: Gap) -> None:
         """What is not modelled: the call itself, and whatever uses the same memory without the host having waited."""
