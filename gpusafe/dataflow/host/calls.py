@@ -205,16 +205,27 @@ def call_method(
     if function is not None and function.item.body is not None:
         path = ast.Path(expr.span, (name,), expr.generics)
         return call_function(m, function, [self_value(m, function, receiver), *args], expr.span, path, expect)
-    known = dialects.call_method(m, receiver, name, args, expr, expect)
+    known = dialects.call_method(m, receiver, name, [coerced(m, a, expr.span) for a in args], expr, expect)
     if known is not None:
         return known.value
     found = std_methods.call_method(m, receiver, name, args, expr, expect)
     if found is not None:
         return found.value
     target = deref(receiver).value
+    if isinstance(target, StructVal) and m.program.methods.get((target.name, "deref")) and name != "deref":
+        inner = m.hooks.call_method(m, target.name, "deref", deref(receiver), [], expr.span)
+        return call_method(m, Cell(inner), name, args, expr, expect)
     if isinstance(target, StructVal) and name in target.fields:
         return invoke(m, target.fields[name].value, args, expr.span)
     return foreign.unknown_method(m, receiver, name, args, expr)
+
+
+def coerced(m: Machine, arg: Value, span: Span) -> Value:
+    """A reference to a type with its own ``Deref`` as the API sees it: what it derefs to."""
+    target = peel(arg)
+    if isinstance(arg, RefVal) and isinstance(target, StructVal) and m.program.methods.get((target.name, "deref")):
+        return m.hooks.call_method(m, target.name, "deref", deref(arg.cell), [], span)
+    return arg
 
 
 def self_value(m: Machine, function: Function, receiver: Cell) -> Value:

@@ -21,6 +21,7 @@ from gpusafe.dataflow.host.values import (
     RcBox,
     RefVal,
     SharedVal,
+    StructVal,
     TupleVal,
     TypeVal,
     Unknown,
@@ -195,6 +196,11 @@ def call_any(m: Machine, target: Cell, name: str, args: list[Value], expr: ast.M
     match name:
         case "zip" if isinstance(target.value, TupleVal):
             return Found(Lazy("zip", tuple(c.value for c in target.value.items), "async", expr.span))
+        case "into_buffer" | "buffer" | "width" if (
+            isinstance(target.value, StructVal) and "buffer" in target.value.fields
+        ):
+            field = target.value.fields["width" if name == "width" else "buffer"]
+            return Found(take(m, field) if name != "buffer" else RefVal(field))
         case "device_operation":
             return Found(Lazy("value", (take(m, target),), "async", expr.span))
     return cutile.call_any(m, target, name, args, expr)

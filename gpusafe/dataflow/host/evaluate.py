@@ -26,6 +26,7 @@ from gpusafe.dataflow.host.values import (
     SeqVal,
     SharedVal,
     SliceVal,
+    StructVal,
     TupleVal,
     Unknown,
     Value,
@@ -74,6 +75,9 @@ def _deref_once(m: Machine, cell: Cell) -> Cell:
             return inner
         case SharedVal(box=box):
             return box.cell
+        case StructVal(name=name) if m.program.methods.get((name, "deref")):
+            found = m.hooks.call_method(m, name, "deref", cell, [], m.call.at)
+            return found.cell if isinstance(found, RefVal) else Cell(found)
         case Pointer() as pointer:
             return raw_memory.pointee(m, pointer)
         case Buffer(kind="pinned" | "unified") as buffer:

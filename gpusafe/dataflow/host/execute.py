@@ -23,6 +23,7 @@ def execute_units(units: Sequence[SourceUnit], kernels: Sequence[Kernel], strict
     program = build_program(units, kernels)
     program.strict = strict
     candidates = gpu_functions(program)
+    program.gpu_names = frozenset(f.name for f in candidates)
     first = roots(candidates)
     paths: list[HostPath] = []
     visited: set[str] = set()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from gpusafe.dataflow.host import blocks, calls, drops, evaluate, inlining, patterns
 from gpusafe.dataflow.host.machine import Call, Decision, Hooks, Machine
 from gpusafe.dataflow.host.program import Function, Program
-from gpusafe.dataflow.host.signals import CutSignal, PanicSignal, PruneSignal, Signal
+from gpusafe.dataflow.host.signals import CutSignal, PanicSignal, PruneSignal, RestartSignal, Signal
 from gpusafe.dataflow.host.symbolic import symbolic
 from gpusafe.dataflow.host.values import Cell, Value
 from gpusafe.ir.host import Gap, HostPath
@@ -58,7 +58,11 @@ def explore(program: Program, root: Function) -> Explored:
     steps = 0
     for _ in range(MAX_WALKS):
         machine = Machine(program, HOOKS, decisions)
-        path = _walk(machine, root)
+        try:
+            path = _walk(machine, root)
+        except RestartSignal:
+            decisions = machine.decisions[: machine.cursor]
+            continue
         visited |= machine.visited
         steps += machine.steps
         if path is not None:
@@ -107,7 +111,9 @@ def _walk(m: Machine, root: Function) -> HostPath | None:
         result = inlining.enter(m, root, args, item.span, None)
         m.calls.append(base)
         del result
-    except PruneSignal:
+    except (PruneSignal, RestartSignal) as stop:
+        if isinstance(stop, RestartSignal):
+            raise
         return None
     except PanicSignal:
         pass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpusafe.dataflow.host.access import peel
 from gpusafe.dataflow.host.blocks import closing, run_scoped, statement
+from gpusafe.dataflow.host.foreign import handles_in
 from gpusafe.dataflow.host.handles import (
     Buffer,
     Builder,
@@ -16,7 +17,8 @@ from gpusafe.dataflow.host.handles import (
     StreamHandle,
     View,
 )
-from gpusafe.dataflow.host.machine import MAX_DEPTH, Call, Machine
+from gpusafe.dataflow.host.machine import MAX_DEPTH, Call, LoopWatch, Machine
+from gpusafe.dataflow.host.passing_over import leave_by_panic
 from gpusafe.dataflow.host.program import Function
 from gpusafe.dataflow.host.signals import ReturnSignal
 from gpusafe.dataflow.host.syntax_walk import type_name
@@ -37,7 +39,18 @@ def call_function(
         return Unknown(f"the result of `{function.name}`", function.item.result, tuple(args))
     if function.item.is_async:
         return _later(m, function, args, span, path)
-    return enter(m, function, args, span, path)
+    if function.name in m.program.gpu_names or any(handles_in(a) for a in args) or function.item.body is None:
+        return enter(m, function, args, span, path)
+    key = f"call {function.key}"
+    if key in m.program.passed_over:
+        leave_by_panic(m, function.item.body)
+        return apply_type(m, Unknown(f"the result of `{function.name}`", function.item.result), function.item.result)
+    watch = LoopWatch(host_only=key)
+    m.loops.append(watch)
+    try:
+        return enter(m, function, args, span, path)
+    finally:
+        m.loops.remove(watch)
 
 
 def enter(m: Machine, function: Function, args: list[Value], span: Span, path: ast.Path | None) -> Value:

@@ -8,6 +8,7 @@ from gpusafe.dataflow.host.blocks import closing, run_scoped, statement
 from gpusafe.dataflow.host.drops import drop_cell
 from gpusafe.dataflow.host.iterators import finish, to_iter
 from gpusafe.dataflow.host.machine import LoopWatch, Machine
+from gpusafe.dataflow.host.passing_over import host_only_key, pass_over
 from gpusafe.dataflow.host.repetition import MAX_ITERATIONS, Repetition
 from gpusafe.dataflow.host.signals import BreakSignal, ContinueSignal, PanicSignal, PruneSignal
 from gpusafe.dataflow.host.syntax_walk import walk
@@ -41,6 +42,12 @@ def _turn(m: Machine, body: ast.Block, label: str | None) -> BreakSignal | None:
 def for_expr(m: Machine, expr: ast.For, expect: ast.Type | None) -> Value:
     """``for``."""
     source = to_iter(m, m.value(expr.iterable), expr.iterable.span)
+    key = host_only_key(m, expr.body, f"loop {expr.span}")
+    if key is not None and key in m.program.passed_over:
+        pass_over(m, expr.body)
+        return unit()
+    watch = LoopWatch(host_only=key)
+    m.loops.append(watch)
     count = terms.known(source.length)
     try:
         if count is not None and count - source.position <= EXACT_ITERATIONS:
@@ -48,6 +55,7 @@ def for_expr(m: Machine, expr: ast.For, expect: ast.Type | None) -> Value:
         else:
             _general(m, expr, source, count)
     finally:
+        m.loops.remove(watch)
         if source.owner is not None:
             finish(source)
             drop_cell(m, source.owner, closing(expr.body.span))
@@ -76,6 +84,7 @@ def _general(m: Machine, expr: ast.For, source: IterVal, count: int | None) -> N
     if count is None and not source.endless and not _surely_runs(m, expr, source):
         return
     watch = LoopWatch(open=True)
+    host_only = m.loops[-1].host_only is not None
     m.loops.append(watch)
     repetition = Repetition(m)
     try:
@@ -91,12 +100,12 @@ def _general(m: Machine, expr: ast.For, source: IterVal, count: int | None) -> N
             if finished == "end":
                 return
             period = repetition.period(m)
-            if period is not None and _may_end(count, index + 1, period):
-                _conclude(m, expr.span, watch, period, repetition.has_work)
+            if period is not None and _covers(watch, period) and _may_end(count, index + 1, period):
+                _conclude(m, expr.span, watch, period, repetition.has_work or not host_only)
                 return
     finally:
         m.loops.remove(watch)
-    if repetition.has_work or watch.reasons:
+    if repetition.has_work or (watch.reasons and not host_only):
         _not_summarised(m, expr.span, "its iterations do not repeat")
 
 
@@ -116,9 +125,15 @@ def _may_end(count: int | None, done: int, period: int) -> bool:
     return count is None or (count - done) % period == 0
 
 
+def _covers(watch: LoopWatch, period: int) -> bool:
+    """Whether what the loop does with its counter modulo constants has this period too."""
+    return all(period % modulus == 0 for modulus in watch.moduli)
+
+
 def _conclude(m: Machine, span: Span, watch: LoopWatch, period: int, has_work: bool) -> None:
-    if has_work:
-        m.generalised.append(f"loop at {span.file}:{span.line}: period {period}")
+    if not has_work:
+        return
+    m.generalised.append(f"loop at {span.file}:{span.line}: period {period}")
     if watch.reasons:
         _not_summarised(m, span, watch.reasons[0])
 
@@ -141,7 +156,11 @@ def loop_expr(m: Machine, expr: ast.Loop, expect: ast.Type | None) -> Value:
 
 def _until(m: Machine, expr: ast.Expr, cond: ast.Expr | None, body: ast.Block, label: str | None) -> BreakSignal | None:
     """Iterates while the condition holds; where it is not known, the loop ends after zero rounds or when it repeats."""
-    watch = LoopWatch()
+    key = host_only_key(m, body, f"loop {expr.span}")
+    if key is not None and cond is not None and key in m.program.passed_over:
+        pass_over(m, body)
+        return None
+    watch = LoopWatch(host_only=key if cond is not None else None)
     m.loops.append(watch)
     repetition = Repetition(m)
     start = len(m.ops)
@@ -170,7 +189,7 @@ def _until(m: Machine, expr: ast.Expr, cond: ast.Expr | None, body: ast.Block, l
             if finished == "end":
                 return _leave(m, cond, body)
             period = repetition.period(m)
-            if period is not None:
+            if period is not None and _covers(watch, period):
                 _conclude(m, expr.span, watch, period, repetition.has_work)
                 return _leave(m, cond, body)
             if index >= MAX_ITERATIONS + EXACT_ITERATIONS or (

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from gpusafe.dataflow.host import terms
 from gpusafe.dataflow.host.handles import Captured, Context, StreamHandle
 from gpusafe.dataflow.host.program import Home, Program
-from gpusafe.dataflow.host.signals import CutSignal
+from gpusafe.dataflow.host.signals import CutSignal, RestartSignal
 from gpusafe.dataflow.host.values import Cell, Unknown, Value
 from gpusafe.ir.expr import USIZE, Expr, Sym, Type
 from gpusafe.ir.host import Enqueue, Frame, Gap, HostOp, MemAccess, Memory, MemRange, Stream, Sync
@@ -70,10 +70,16 @@ class Decision:
 
 @dataclass(slots=True, eq=False)
 class LoopWatch:
-    """A loop that is being walked: whether its counter decided something that a generalisation may not ignore."""
+    """A loop (or call) that is being walked: whether its counter decided something that may not be ignored.
+
+    ``host_only`` is its key when it can do no GPU work: it is passed over as a whole when it branches. ``moduli`` are the
+    constants by which the counter was reduced (``i % 3``): a period must be a multiple of each.
+    """
 
     reasons: list[str] = field(default_factory=list)
+    moduli: set[int] = field(default_factory=set)
     open: bool = False
+    host_only: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +196,10 @@ class Machine:
         if self.cursor < len(self.decisions):
             taken = self.decisions[self.cursor].taken
         else:
+            for watch in self.loops:
+                if watch.host_only is not None:
+                    self.program.passed_over.add(watch.host_only)
+                    raise RestartSignal
             self.decisions.append(Decision(0, len(labels)))
             taken = 0
         self.cursor += 1
@@ -224,6 +234,12 @@ class Machine:
         self._counts[f"sym {name}"] = count + 1
         unique = name if count == 0 else f"{name}#{count + 1}"
         return Sym(type_, unique, low, high)
+
+    def note_modulus(self, modulus: int) -> None:
+        """The counter of a loop was reduced by a constant: what the loop does may have that period."""
+        for watch in self.loops:
+            if watch.open:
+                watch.moduli.add(abs(modulus))
 
     def note_counter(self, reason: str) -> None:
         """Remembers that a loop's counter decided something."""

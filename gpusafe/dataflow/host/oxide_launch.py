@@ -81,8 +81,15 @@ def _declared(m: Machine, item: ast.Mod) -> frozenset[str]:
     """The kernels that stand in a module."""
 
     def names() -> frozenset[str]:
-        functions = (i for i in item.items or () if isinstance(i, ast.Fn))
-        return frozenset(f.name for f in functions if f.attribute("kernel") is not None)
+        found: set[str] = set()
+        stack: list[ast.Item] = list(item.items or ())
+        while stack:
+            inner = stack.pop()
+            if isinstance(inner, ast.Mod):
+                stack.extend(inner.items or ())
+            elif isinstance(inner, ast.Fn) and inner.attribute("kernel") is not None:
+                found.add(inner.name)
+        return frozenset(found)
 
     return m.program.once("declared kernels", item, names)
 
@@ -144,6 +151,8 @@ def build_argument(m: Machine, value: Value, span: Span, param: KernelParam | No
             replace(inner.arg, value=terms.as_term(found.fields["width"].value)), None, inner.context, inner.name
         )
     arg = argument(m, value, span, param)
+    if arg.kind == "memory" and arg.passed == "mut" and param is not None and param.kind == "slice":
+        arg = replace(arg, passed="ref")
     buffer = found.buffer if isinstance(found, (View, Pointer)) else found
     if isinstance(buffer, Buffer):
         return BuiltArg(arg, None, buffer.context, m.memory_name(buffer.memory))

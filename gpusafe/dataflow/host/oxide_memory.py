@@ -194,6 +194,8 @@ def buffer_method(
             return None
         case "drop_async" if stream is not None:
             return _drop_async(m, buffer, stream, span)
+        case "query":
+            return Found(True)
         case "cast_elem":
             return _cast(m, cell, receiver, name, expr)
         case "pointer":

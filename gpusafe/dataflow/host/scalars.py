@@ -7,6 +7,7 @@ from gpusafe.dataflow.host.access import peel, touch_cell
 from gpusafe.dataflow.host.handles import Buffer, MemSlice, Pointer
 from gpusafe.dataflow.host.indexing import read_place
 from gpusafe.dataflow.host.machine import Machine
+from gpusafe.dataflow.host.syntax_walk import walk
 from gpusafe.dataflow.host.typing_rules import scalar, size_of
 from gpusafe.dataflow.host.values import RefVal, StructVal, TypeVal, Unknown, Value
 from gpusafe.ir.expr import BOOL, COMPARISONS, USIZE, Expr, Op, Type
@@ -43,6 +44,14 @@ def operate(m: Machine, op: Op, left: Value, right: Value, expr: ast.Expr) -> Va
         if not left.fields and not right.fields and left.variant is not None:
             return op is Op.EQ
     result = terms.binary(op, left, right)
+    if (
+        isinstance(result, terms.Counter)
+        and op is Op.REM
+        and isinstance(right, int)
+        and not isinstance(right, terms.Counter)
+    ):
+        m.note_modulus(right)
+        return int(result)
     if result is not None:
         return result
     if op in COMPARISONS:
@@ -63,6 +72,9 @@ def _logical(m: Machine, expr: ast.Binary, op: Op) -> Value:
         if left == (op is Op.LOR):
             return left
         return peel(m.value(expr.right))
+    if any(isinstance(n, (ast.Call, ast.MethodCall, ast.MacroCall, ast.Try, ast.Await)) for n in walk(expr.right)):
+        goes_on = m.decide(left, m.source_text(expr.left), expr.left.span) == (op is Op.LAND)
+        return peel(m.value(expr.right)) if goes_on else op is Op.LOR
     right = peel(m.value(expr.right))
     if isinstance(right, bool):
         return right if right == (op is Op.LOR) else left

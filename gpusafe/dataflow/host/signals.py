@@ -50,5 +50,9 @@ class CutSignal(Exception):
         self.reason = reason
 
 
+class RestartSignal(Exception):
+    """The walk starts again: a piece of code without GPU work branches, and is now passed over as a whole."""
+
+
 class PruneSignal(Exception):
     """This path repeats another one and adds nothing."""

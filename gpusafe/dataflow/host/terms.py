@@ -157,7 +157,7 @@ def binary(op: Op, a: Value, b: Value, nowrap: bool = False) -> Value | None:
             exact = _EXACT.get(op)
             result = exact(int(a), int(b)) if exact else None
             counted = isinstance(a, Counter) or isinstance(b, Counter)
-            if counted and is_int(result) and not (op is Op.REM and not isinstance(b, Counter)):
+            if counted and is_int(result):
                 return Counter(result)  # type: ignore[arg-type]
             return result
         case (float() | int(), float() | int()):
