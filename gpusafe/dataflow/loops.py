@@ -172,9 +172,7 @@ class _Head:
     pending: Pending
 
 
-def _pass(
-    ex: Executor, loop: ir.Loop, k: Term, body: dict[str, Term], head: _Head
-) -> tuple[State | None, list[State]]:
+def _pass(ex: Executor, loop: ir.Loop, k: Term, body: dict[str, Term], head: _Head) -> tuple[State | None, list[State]]:
     """Runs the body for iteration k."""
     outer = ex.loops
     ex.loops = (*outer, k)
@@ -330,9 +328,7 @@ def _head_phases(terms: Terms, name: str, k: Term, entry: Phases, end: Phases) -
     )
 
 
-def _side_conditions(
-    ex: Executor, name: str, closed: dict[str, Closed], k: Term, final: State | None
-) -> None:
+def _side_conditions(ex: Executor, name: str, closed: dict[str, Closed], k: Term, final: State | None) -> None:
     if final is None:
         return
     context = replace(ex.context(final), loops=(*ex.loops, k))

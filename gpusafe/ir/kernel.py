@@ -336,7 +336,8 @@ class Kernel:
     ``name`` is the name that launches use; ``path`` the module path in the source (``crate::kernels::scale``);
     ``dialect`` one of ``ptx-kernel``, ``cuda_std``, ``cuda-oxide``, ``cuda-c``, ``ptx``. ``requires`` are conditions that
     the user stated (``// gpusafe: requires(..)``) over Param, Length and Special terms. ``generic``: it has type or const
-    parameters that were not instantiated.
+    parameters that were not instantiated. ``injective``: regions that hold no value twice, as the user states
+    (``// gpusafe: assume(injective(perm))``).
     """
 
     name: str
@@ -349,6 +350,7 @@ class Kernel:
     contract: LaunchContract = LaunchContract()
     requires: tuple[Expr, ...] = ()
     generic: bool = False
+    injective: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:

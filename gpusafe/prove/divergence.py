@@ -41,4 +41,8 @@ def _diverges(setting: Setting, barrier: BarrierPoint, same_block: bool) -> Answ
     goal += [enc.encode(c, enc.shared) for c in setting.premises]
     if barrier.scope is Scope.WARP:
         goal.append(enc.warp(one) == enc.warp(two))
+        mask = barrier.mask.const if barrier.mask is not None else None
+        if mask is not None:
+            lane = enc.linear(two) % 32
+            goal.append(z3.Or(*[lane == i for i in range(32) if mask >> i & 1]))
     return decide(enc, setting, goal, one, two)

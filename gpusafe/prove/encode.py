@@ -54,6 +54,7 @@ class Encoder:
         self.facts: list[Z] = []
         self.loads: list[tuple[Term, Thread]] = []
         self.atomics: list[tuple[Term, Thread]] = []
+        self.constants: list[tuple[Term, Thread]] = []  # loads from memory that the launch does not write
         self.products: dict[int, list[Product]] = {}
         self.meanings: list[Z] = []  # what the symbols of products stand for, in non-linear arithmetic
         self.units: dict[int, Z] = {}
@@ -289,6 +290,7 @@ class Encoder:
         assert isinstance(term.data, tuple)
         region = str(term.data[0])
         if region not in self.written:
+            self.constants.append((term, thread))
             return self.function(f"{region}:{term.type}", args[:1], term.type)
         self.loads.append((term, thread))
         return self.symbol(f"load {term.id}{thread.name}", term.type)

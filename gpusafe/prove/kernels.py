@@ -20,7 +20,7 @@ from gpusafe.span import Span
 from gpusafe.verdict import Counterexample, Obligation, Verdict
 
 HASTY_RLIMIT = RLIMIT // 4
-SITES_LIMIT = 12
+SITES_LIMIT = 24
 KINDS = {
     "race": "no two threads race on `{}`",
     "mixed": "no atomic and plain accesses of `{}` meet",
@@ -58,12 +58,15 @@ def check_kernel(kernel: Kernel, sites: Sequence[LaunchSite] = ()) -> KernelResu
         contract, analysis = under
         words = (*contract.in_words, *_apart(kernel))
         return _result(kernel, analysis, _proved(kernel, analysis, words), contract, words)
-    contexts = _distinct([of_site(kernel, s) for s in sites])[:SITES_LIMIT]
+    contexts = _distinct([of_site(kernel, s) for s in sites])
     if not contexts:
         return _without_launch(kernel)
-    analyses = [analyse(kernel, c) for c in contexts]
+    analyses = [analyse(kernel, c) for c in contexts[:SITES_LIMIT]]
     words = (_for_launches(len(contexts)), *_apart(kernel))
     worst = _obligations(kernel, analyses, words)
+    if len(contexts) > SITES_LIMIT:
+        reason = f"the kernel is launched in {len(contexts)} different ways, of which gpusafe looked at {SITES_LIMIT}"
+        worst.append(Obligation("GS901", "all launches are looked at", Verdict.UNKNOWN, kernel.span, reason))
     return _result(kernel, analyses[0], worst, None, words)
 
 
@@ -106,10 +109,14 @@ def fingerprint(term: Term) -> str:
 
 def _apart(kernel: Kernel) -> tuple[str, ...]:
     """The assumption that pointer parameters do not overlap, which each launch must meet (GS105)."""
+    stated = tuple(f"`{name}` holds no value twice" for name in kernel.injective)
     names = [p.region for p in kernel.params if p.region is not None]
     if len(names) < 2:
-        return ()
-    return (f"{', '.join(f'`{n}`' for n in names[:-1])} and `{names[-1]}` do not overlap",)
+        return stated
+    return (
+        *stated,
+        f"{', '.join(f'`{n}`' for n in names[:-1])} and `{names[-1]}` do not overlap",
+    )
 
 
 # -- obligations
@@ -316,8 +323,12 @@ def _collides(replayer: Replayer, analysis: Analysis, question: Question) -> boo
     They do where there are more threads than places, and for two atomics at one place that memory alone decides:
     they are atomic because addresses coincide.
     """
-    if question.kind == "scope" and all(memory_decides(f.first) and memory_decides(f.second) for f in question.failures):
+    if question.kind == "scope" and all(
+        memory_decides(f.first) and memory_decides(f.second) for f in question.failures
+    ):
         return True
+    if replayer.kernel.injective:
+        return False
     if not any("data" in replayer.taints.address.get(f.second.span, frozenset()) for f in question.failures):
         return False
     return any(crowded(replayer.kernel, analysis.context, analysis.trace, f.second) for f in question.failures)
@@ -390,7 +401,7 @@ def _result(
 ) -> KernelResult:
     summary = KernelSummary(
         kernel, _effects(kernel, analysis), _global_effects(kernel, analysis),
-        contract.requires if contract is not None else (), contract.in_words if contract is not None else (),
+        (*(contract.requires if contract is not None else ()), *kernel.requires), contract.in_words if contract is not None else (),
         not analysis.trace.gaps,
     )  # fmt: skip
     return KernelResult(kernel, tuple(obligations), summary, words)

@@ -60,7 +60,12 @@ def _shape(summary: KernelSummary, site: LaunchSite, context: LaunchContext) -> 
     if not summary.requires:
         return
     question, span = _shape_question(summary), site.op.span
-    met = [(cond, holds((cond,), context)) for cond in summary.requires]
+    stated = summary.kernel.requires
+    met = [(cond, holds((cond,), context)) for cond in summary.requires if cond not in stated]
+    for cond in stated:
+        yield from _stated(summary, site, holds((cond,), context))
+    if not met:
+        return
     if all(h for _, h in met):
         yield Obligation("GS113", question, Verdict.PROVED, span)
         return
@@ -84,6 +89,24 @@ def _shape(summary: KernelSummary, site: LaunchSite, context: LaunchContext) -> 
     words = "; ".join(summary.in_words)
     reason = f"`{summary.kernel.name}` is proved for {words}, and whether this launch is such a one is not known"
     yield Obligation("GS113", question, Verdict.UNKNOWN, span, reason)
+
+
+def _stated(summary: KernelSummary, site: LaunchSite, met: bool | None) -> Iterator[Obligation]:
+    """A condition that the user stated in a `requires` comment of the kernel."""
+    question = f"the launch meets what `{summary.kernel.name}` requires"
+    span = site.op.span
+    if met is None:
+        reason = f"whether this launch meets a condition that `{summary.kernel.name}` states is not known"
+        yield Obligation("GS113", question, Verdict.UNKNOWN, span, reason)
+    elif met:
+        yield Obligation("GS113", question, Verdict.PROVED, span)
+    else:
+        place = Site(span, "this launch does not meet a condition that the kernel states")
+        kernel = Site(summary.kernel.span, f"`{summary.kernel.name}` states its conditions here")
+        example = Counterexample(
+            f"this launch of `{summary.kernel.name}` breaks a condition of the kernel", place, (kernel,)
+        )
+        yield Obligation("GS113", question, Verdict.REFUTED, span, counterexample=example)
 
 
 def _only_size_open(met: list[tuple[object, bool | None]]) -> bool:

@@ -123,7 +123,7 @@ def argument_bytes(kernel: Kernel, site: LaunchSite, context: LaunchContext) -> 
 
 # -- contracts
 
-TOTAL = 1 << 32
+DECIDE_RLIMIT = 300_000
 
 
 def _special(name: str) -> Special:
@@ -226,12 +226,28 @@ def holds(contract: tuple[ir.Expr, ...], context: LaunchContext) -> bool | None:
     verdict: bool | None = True
     for cond in contract:
         term = values.evaluate(cond, {})
-        low, high = _truth(term, ranges)
-        if not high:
+        certain, possible = _truth(term, ranges)
+        if possible and not certain:
+            certain, possible = _decided(term, context)
+        if not possible:
             return False
-        if not low:
+        if not certain:
             verdict = None
     return verdict
+
+
+def _decided(term: Term, context: LaunchContext) -> tuple[bool, bool]:
+    """The same, by the solver."""
+    from gpusafe.prove.encode import Encoder
+    from gpusafe.prove.pairs import solve
+
+    def possible(cond: Term) -> bool:
+        enc = Encoder(context.specials, frozenset(), True)
+        enc.shared.intervals.assume(context.premises)
+        goal = [enc.encode(c, enc.shared) for c in (*context.premises, cond)]
+        return solve(enc, [*goal, *enc.spread(), *enc.facts, *enc.meanings], DECIDE_RLIMIT)[0] != "unsat"
+
+    return not possible(context.terms.neg(term)), possible(term)
 
 
 def _truth(term: Term, ranges: object) -> tuple[bool, bool]:

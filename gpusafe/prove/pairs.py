@@ -50,9 +50,15 @@ class Setting:
     written: frozenset[str]
     premises: tuple[Term, ...] = ()
     counters: frozenset[str] = frozenset()
+    injective: frozenset[str] = frozenset()
     rlimit: int = RLIMIT
     memo: dict[object, Answer] = field(default_factory=dict)
     forms: dict[int, tuple[Linear, int]] = field(default_factory=dict)
+
+    @property
+    def one_grid_phase(self) -> bool:
+        """Whether no grid barrier cuts the kernel."""
+        return not any(b.scope in WIDE_SCOPES for b in self.trace.barriers)
 
 
 def conflicting(a: Access, b: Access, same_block: bool) -> bool:
@@ -110,7 +116,10 @@ def lemmas(enc: Encoder, setting: Setting) -> list[Z]:
     for i, (x, one) in enumerate(enc.loads):
         for y, two in enc.loads[i + 1 :]:
             if one is not two:
-                out += _same_loads(enc, x, y, one, two)
+                out += _same_loads(enc, setting, x, y, one, two)
+    for i, (x, one) in enumerate(enc.constants):
+        for y, two in enc.constants[i + 1 :]:
+            out += _injective(enc, setting, x, y, one, two)
     for i, (x, one) in enumerate(enc.atomics):
         for y, two in enc.atomics[i + 1 :]:
             if one is not two:
@@ -118,15 +127,24 @@ def lemmas(enc: Encoder, setting: Setting) -> list[Z]:
     return out
 
 
-def _same_loads(enc: Encoder, x: Term, y: Term, one: Thread, two: Thread) -> list[Z]:
+def _same_loads(enc: Encoder, setting: Setting, x: Term, y: Term, one: Thread, two: Thread) -> list[Z]:
     """Two threads that read one cell in one interval see one value: a write in between would be a race."""
     assert isinstance(x.data, tuple) and isinstance(y.data, tuple)
-    if x.data[0] != y.data[0] or x.type != y.type:
+    if x.data[0] != y.data[0] or x.type != y.type or not (enc.same_block or setting.one_grid_phase):
         return []
     premise = [enc.encode(x.args[0], one) == enc.encode(y.args[0], two)]
     if enc.same_block:
         premise.append(same_phase(enc, _load_phase(x), _load_phase(y), one, two))
     return [z3.Implies(z3.And(*premise), enc.encode(x, one) == enc.encode(y, two))]
+
+
+def _injective(enc: Encoder, setting: Setting, x: Term, y: Term, one: Thread, two: Thread) -> list[Z]:
+    """Different cells of a region without repetitions hold different values."""
+    assert isinstance(x.data, tuple) and isinstance(y.data, tuple)
+    if x.data[0] != y.data[0] or x.data[0] not in setting.injective or x.type != y.type:
+        return []
+    elsewhere = enc.encode(x.args[0], one) != enc.encode(y.args[0], two)
+    return [z3.Implies(elsewhere, enc.encode(x, one) != enc.encode(y, two))]
 
 
 def _load_phase(load: Term) -> Phase:

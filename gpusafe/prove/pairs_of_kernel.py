@@ -111,7 +111,7 @@ def _fits(setting: Setting, side: SideCondition) -> bool:
 def _setting(kernel: Kernel, trace: Trace, context: LaunchContext, rlimit: int) -> Setting:
     written = frozenset(a.region for a in trace.accesses if a.writes)
     counters = frozenset(r for r in written if _counts(trace, r))
-    return Setting(trace, context.specials, written, context.premises, counters, rlimit)
+    return Setting(trace, context.specials, written, context.premises, counters, frozenset(kernel.injective), rlimit)
 
 
 def _counts(trace: Trace, region: str) -> bool:

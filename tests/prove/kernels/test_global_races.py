@@ -1,5 +1,7 @@
 """Races in global memory: maps, strides, rows, wraps, and what the host's launch has to do with it."""
 
+from dataclasses import replace
+
 import pytest
 from builder import KernelBuilder, V, launch
 from verdicts import launch_rules, rules, verdict
@@ -219,3 +221,30 @@ def test_two_arguments_that_overlap_are_one_object() -> None:
     kernel = saxpy(0)
     site = launch(kernel, 4, 256, {"n": 1000})
     assert verdict(kernel, site) == "proved"
+
+
+@pytest.mark.parametrize(("stated", "expected"), [(True, "proved"), (False, "unknown")])
+def test_a_scatter_is_proved_when_the_user_states_that_the_index_repeats_nothing(stated: bool, expected: str) -> None:
+    k = KernelBuilder("scatter")
+    out, to, n = k.pointer("out"), k.pointer("to", U32, read_only=True), k.scalar("n")
+    with k.when(k.gid < n):
+        k.store(out, k.load(to, k.gid))
+    kernel = replace(k.build(), injective=("to",) if stated else ())
+    assert verdict(kernel, launch(kernel, 4, 256, {"n": 1000})) == expected
+    if stated:
+        assert "`to` holds no value twice" in check_kernel(kernel).assumptions
+
+
+def test_more_threads_than_counters_race_whatever_the_contents_are() -> None:
+    def degrees(nodes: int) -> Kernel:
+        k = KernelBuilder("degrees")
+        targets, degree, n = k.pointer("targets", U32, read_only=True), k.pointer("degree", U32), k.scalar("n")
+        with k.when(k.gid < n):
+            v = k.load(targets, k.gid)
+            with k.when(v < nodes):
+                k.store(degree, v, k.load(degree, v) + 1)
+        return k.build()
+
+    crowded, roomy = degrees(500), degrees(5000)
+    assert rules(crowded, launch(crowded, 4, 256, {"n": 1000, "degree": 500})) == {"GS201"}
+    assert verdict(roomy, launch(roomy, 4, 256, {"n": 1000, "degree": 5000})) == "unknown"
