@@ -19,7 +19,7 @@ _HOLE = re.compile(r"\{\{|\}\}|\{(?P<name>\w*)(?::\w*)?\}")
 
 @dataclass(frozen=True, slots=True)
 class AsmOperand:
-    """``kind``: ``in``, ``out``, ``inout``, ``const`` or ``sym``; ``value`` is read, ``target`` written (None: ``_``)."""
+    """``kind``: in, out, inout, const or sym; ``value`` is read, ``target`` written (None: ``_``)."""
 
     symbol: str | None
     kind: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpusafe.ir.expr import Expr, Opaque
 from gpusafe.parse.rust import ast
-from gpusafe.parse.rust.device import patterns
+from gpusafe.parse.rust.device import drops, patterns
 from gpusafe.parse.rust.device.bodies import Body, Join, Nest
 from gpusafe.parse.rust.device.builtins import assoc_call
 from gpusafe.parse.rust.device.coercing import coerce
@@ -191,6 +191,7 @@ def _inline(lw: Lowering, fn: FnDef, env: TypeEnv, args: list[Value], result: Ty
                 patterns.let(lw, param.pat, coerce(lw, arg, ty, span), param.span)
             assert fn.item.body is not None
             value = coerce(lw, block_value(lw, fn.item.body, result), result, span)
+            drops.drop_scope(lw, lw.scope, span)
             lw.arrive(join, value)
             dead = lw.dead
         finally:

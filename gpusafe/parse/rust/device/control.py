@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 from gpusafe.ir import kernel as k
 from gpusafe.ir.expr import BOOL as IR_BOOL
 from gpusafe.ir.expr import FALSE, TRUE, Expr, Var
 from gpusafe.parse.rust import ast
-from gpusafe.parse.rust.device import patterns, terms
-from gpusafe.parse.rust.device.bodies import Body, Join, Nest, is_empty
+from gpusafe.parse.rust.device import drops, patterns, terms
+from gpusafe.parse.rust.device.bodies import Body, Hole, Join, Nest, is_empty
 from gpusafe.parse.rust.device.coercing import coerce
 from gpusafe.parse.rust.device.frames import LoopCtx, Scope
 from gpusafe.parse.rust.device.lowering import Lowering
@@ -28,9 +29,11 @@ def block_value(lw: Lowering, block: ast.Block, want: Ty | None) -> Value:
     try:
         for stmt in block.stmts:
             statement(lw, stmt)
-        if block.tail is None:
-            return NEVER if lw.dead else UNIT_VALUE
-        value = lw.expr(block.tail, want)
+        value: Value = UNIT_VALUE
+        if block.tail is not None:
+            value = lw.expr(block.tail, want)
+            drops.drop_temporaries(lw, block.tail.span)
+        drops.drop_scope(lw, lw.scope, block.span)
         return NEVER if lw.dead else value
     finally:
         lw.scope = outer
@@ -58,8 +61,10 @@ def statement(lw: Lowering, stmt: ast.Stmt) -> None:
     match stmt:
         case ast.Let():
             _let(lw, stmt)
+            drops.drop_temporaries(lw, stmt.span)
         case ast.ExprStmt(expr=expr):
-            lw.expr(expr)
+            drops.drop_value(lw, lw.expr(expr), stmt.span)
+            drops.drop_temporaries(lw, stmt.span)
         case _:
             return
 
@@ -81,6 +86,8 @@ def _let(lw: Lowering, stmt: ast.Let) -> None:
         lw.hint = hint
     if isinstance(value, Diverges):
         value = Unknown(lw.infer.fresh(), "a value that is never there")
+    if isinstance(stmt.pat, ast.PatWild) and not isinstance(stmt.value, ast.PathExpr):
+        drops.drop_value(lw, value, stmt.span)
     patterns.let(lw, stmt.pat, value, stmt.value.span)
 
 
@@ -308,7 +315,7 @@ def match_value(lw: Lowering, node: ast.Match, want: Ty | None) -> Value:
     join = Join(hint=lw.hint)
     if any(arm.guard is not None for arm in node.arms):
         return _guarded_match(lw, node, place, join, want)
-    dead = _arms(lw, node, 0, place, join, want)
+    dead = _arms(lw, node, place, join, want)
     value = meet(lw, join, node.span)
     lw.dead = lw.dead or dead
     return NEVER if lw.dead else value
@@ -330,20 +337,22 @@ def _arm_value(lw: Lowering, arm: ast.Arm, want: Ty | None, join: Join) -> Value
     return value
 
 
-def _arms(lw: Lowering, node: ast.Match, first: int, place: Place, join: Join, want: Ty | None) -> bool:
-    """Arms from ``first`` on as an if-else chain; whether control never comes out of it."""
-    chain: list[tuple[Expr, Body, bool, Body]] = []
-    saved = (lw.out, lw.dead, lw.level)
+def _arms(lw: Lowering, node: ast.Match, place: Place, join: Join, want: Ty | None) -> bool:
+    """The arms as an if-else chain; whether control never comes out of it."""
+    chain: list[Nest] = []
+    outer_out, level = lw.out, lw.level
+    top: Body = []
+    lw.out = top
     dead = True
+    last: Body = []
     try:
-        for arm in node.arms[first:]:
+        for arm in node.arms:
             outer = lw.scope
             lw.scope = Scope(outer, outer.module)
             try:
                 made = patterns.test(lw, arm.pat, place)
                 if made.cond == FALSE:
                     continue
-                last = made.cond == TRUE or _is_last(node, arm, place, lw)
                 with lw.body() as body:
                     patterns.bind(lw, made.bindings)
                     lw.arrive(join, _arm_value(lw, arm, want, join))
@@ -351,23 +360,38 @@ def _arms(lw: Lowering, node: ast.Match, first: int, place: Place, join: Join, w
                 dead = dead and arm_dead
             finally:
                 lw.scope = outer
-            if last:
+            if made.cond == TRUE or arm is node.arms[-1]:  # a match is exhaustive
+                last = body
                 lw.out.extend(body)
                 break
-            rest: Body = []
-            chain.append((made.cond, body, arm_dead, rest))
-            lw.emit(Nest("if", lw.at(arm.span), body, rest, cond=made.cond))
-            lw.out = rest
+            chain.append(Nest("if", lw.at(arm.span), body, cond=made.cond))
+            lw.emit(chain[-1])
+            lw.out = chain[-1].second
             lw.level += 1
     finally:
-        lw.out, lw.dead, lw.level = saved
+        lw.out, lw.level = outer_out, level
+    if not _as_selects(lw, chain, last, top, join):
+        lw.out.extend(top)
     return dead
 
 
-def _is_last(node: ast.Match, arm: ast.Arm, place: Place, lw: Lowering) -> bool:
-    """Whether an arm is the last one of an exhaustive match, so that it needs no test."""
-    ty = lw.infer.shallow(place.ty)
-    return arm is node.arms[-1] and isinstance(ty, AdtTy) and isinstance(arm.pat, ast.PatTupleStruct | ast.PatPath)
+def _as_selects(lw: Lowering, chain: list[Nest], last: Body, top: Body, join: Join) -> bool:
+    """Arms that only give values: one value by conditions, instead of branches."""
+    bodies = [nest.first for nest in chain]
+    plain = all(is_empty(b) for b in (*bodies, last)) and len(join.entries) == len(chain) + 1 and bool(chain)
+    nested = top == [chain[0]] if chain else False
+    nested = nested and all(a.second == [b] for a, b in itertools.pairwise(chain))
+    if not plain or not nested or chain[-1].second != last:
+        return False
+    value = join.entries[-1][1]
+    for nest, (_, other) in zip(reversed(chain), reversed(join.entries[:-1]), strict=True):
+        assert nest.cond is not None
+        picked = select(lw, nest.cond, other, value)
+        if picked is None:
+            return False
+        value = picked
+    join.entries = [(Hole(), value)]
+    return True
 
 
 def _guarded_match(lw: Lowering, node: ast.Match, place: Place, join: Join, want: Ty | None) -> Value:
@@ -424,6 +448,7 @@ def _guarded_arm(lw: Lowering, arm: ast.Arm, place: Place, join: Join, want: Ty 
 def leave_function(lw: Lowering, value: Value, span: Span) -> Value:
     """``return value``."""
     frame = lw.frame
+    drops.drop_until(lw, frame.scope, span)
     if frame.returns is None:
         lw.jump(k.Return(lw.at(span)))
         return NEVER
@@ -472,7 +497,7 @@ def _error_of(lw: Lowering, value: EnumVal) -> Value:
 def labelled_block(lw: Lowering, node: ast.BlockExpr, want: Ty | None) -> Value:
     """``'name: { .. break 'name value; .. }``."""
     join = Join(hint=lw.hint)
-    ctx = LoopCtx(node.label, lw.label(node.label or "block"), join, False)
+    ctx = LoopCtx(node.label, lw.label(node.label or "block"), join, False, lw.scope)
     lw.frame.loops.append(ctx)
     try:
         with lw.body() as body:

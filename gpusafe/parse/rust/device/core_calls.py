@@ -10,6 +10,7 @@ from gpusafe.ir.kernel import Order, Scope
 from gpusafe.parse.rust import ast
 from gpusafe.parse.rust.device import layout, pointer_methods, terms
 from gpusafe.parse.rust.device.atomics import order_of
+from gpusafe.parse.rust.device.drops import drop_value
 from gpusafe.parse.rust.device.lowering import Gap, Lowering
 from gpusafe.parse.rust.device.operators import cast_pointer, cast_value, plain, size_of
 from gpusafe.parse.rust.device.places import apart, deref, read, term_of, write
@@ -82,6 +83,11 @@ def _take(lw: Lowering, given: Given, args: list[Value], span: Span, want: Ty | 
 
 
 def _nothing(lw: Lowering, given: Given, args: list[Value], span: Span, want: Ty | None) -> Value:
+    return UNIT_VALUE
+
+
+def _drop(lw: Lowering, given: Given, args: list[Value], span: Span, want: Ty | None) -> Value:
+    drop_value(lw, args[0], span)
     return UNIT_VALUE
 
 
@@ -225,9 +231,9 @@ CORE: dict[str, CoreCall] = {
     "mem::swap": _swap,
     "mem::replace": _replace,
     "mem::take": _take,
-    "mem::drop": _nothing,
+    "mem::drop": _drop,
     "mem::forget": _nothing,
-    "drop": _nothing,
+    "drop": _drop,
     "forget": _nothing,
     "mem::zeroed": _zeroed,
     "mem::transmute": _transmute,

@@ -8,7 +8,7 @@ from typing import Any
 from gpusafe.ir import kernel as k
 from gpusafe.ir.expr import FALSE, TRUE, U8, U32, Const, Op, Type
 from gpusafe.parse.rust import ast
-from gpusafe.parse.rust.device import calls, control, loops, macro_calls, methods, operators, terms
+from gpusafe.parse.rust.device import calls, control, drops, loops, macro_calls, methods, operators, terms
 from gpusafe.parse.rust.device.coercing import coerce
 from gpusafe.parse.rust.device.layout import struct_fields, variant_fields
 from gpusafe.parse.rust.device.lowering import Gap, Lowering
@@ -47,6 +47,7 @@ from gpusafe.parse.rust.device.values import (
     ClosureVal,
     Diverges,
     EnumVal,
+    LocalPlace,
     LocalRef,
     MemPlace,
     Place,
@@ -360,7 +361,10 @@ def _binary(lw: Lowering, node: ast.Binary, want: Ty | None) -> Value:
 
 
 def _path_value(lw: Lowering, node: ast.PathExpr, want: Ty | None) -> Value:
-    value = read(lw, path_place(lw, node, want), node.span)
+    place = path_place(lw, node, want)
+    value = read(lw, place, node.span)
+    if isinstance(place, LocalPlace):
+        drops.moved(lw, place.slot)
     if isinstance(value, EnumVal) and want is not None:
         lw.infer.unify(value.ty, want)
     return value

@@ -16,7 +16,7 @@ from gpusafe.parse.rust.device.layout import SIZE_OF
 
 
 @cache
-def _fields(kind: type[Any]) -> tuple[str, ...]:
+def _fields(kind: Any) -> tuple[str, ...]:
     return tuple(f.name for f in dataclasses.fields(kind))
 
 

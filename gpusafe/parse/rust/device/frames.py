@@ -52,6 +52,7 @@ class LoopCtx:
     label: str
     join: Join
     is_loop: bool
+    scope: Scope | None = None
     again: str | None = None
     again_is_loop: bool = True
     broken: bool = False
@@ -73,3 +74,4 @@ class Frame:
     parent: Frame | None = None
     loops: list[LoopCtx] = field(default_factory=list)
     site: Span | None = None
+    scope: Scope | None = None

@@ -257,6 +257,8 @@ def _count(lw: Lowering, source: Counting, step: Step, label: str, span: Span, n
         assert source.high is not None
         first = source.high
         if source.closed:
+            if terms.const_int(first) == type_.high:
+                raise Gap("a downward range from the largest number of its type")
             first = terms.binary(Op.ADD, first, terms.int_const(1, type_))
         if source.step is not None:
             first = _last_step(source, first)
@@ -273,6 +275,9 @@ def _count(lw: Lowering, source: Counting, step: Step, label: str, span: Span, n
             lw.emit(k.Assign(here, made, terms.binary(Op.SUB, var, one)))
         step(Scalar(source.ty, var))
         if not source.down:
+            if source.closed and bound is not None and terms.const_int(bound) == type_.high:
+                last: Body = [k.Break(here, label)]  # the increment would wrap around
+                lw.emit(Nest("if", here, last, cond=terms.binary(Op.EQ, var, bound)))
             lw.emit(k.Assign(here, made, terms.binary(Op.ADD, var, one)))
     lw.emit(Nest("loop", here, body, label=label))
 

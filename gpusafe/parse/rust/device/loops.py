@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpusafe.ir import kernel as k
 from gpusafe.ir.expr import FALSE
 from gpusafe.parse.rust import ast
-from gpusafe.parse.rust.device import iterators, patterns, terms
+from gpusafe.parse.rust.device import drops, iterators, patterns, terms
 from gpusafe.parse.rust.device.bodies import Body, Join, Nest
 from gpusafe.parse.rust.device.coercing import coerce
 from gpusafe.parse.rust.device.control import block_value, condition, conjuncts, when
@@ -17,7 +17,7 @@ from gpusafe.parse.rust.device.values import NEVER, UNIT_VALUE, Diverges, Value
 
 
 def _enter(lw: Lowering, name: str | None, kind: str) -> LoopCtx:
-    ctx = LoopCtx(name, lw.label(name or kind), Join(hint=lw.hint), True)
+    ctx = LoopCtx(name, lw.label(name or kind), Join(hint=lw.hint), True, lw.scope)
     ctx.again = ctx.label
     lw.frame.loops.append(ctx)
     lw.hint = None
@@ -118,6 +118,7 @@ def break_value(lw: Lowering, node: ast.Break) -> Value:
     ctx = _target(lw, node.label, True)
     if ctx is None:
         return lw.unmodelled("a `break` whose loop is not in sight", node.span)
+    drops.drop_until(lw, ctx.scope, node.span)
     if not lw.dead:
         ctx.broken = True
     lw.arrive(ctx.join, value)
@@ -130,6 +131,7 @@ def continue_value(lw: Lowering, node: ast.Continue) -> Value:
     ctx = _target(lw, node.label, True)
     if ctx is None or ctx.again is None:
         return lw.unmodelled("a `continue` whose loop is not in sight", node.span)
+    drops.drop_until(lw, ctx.scope, node.span)
     ctx.continued = True
     here = lw.at(node.span)
     lw.jump(k.Continue(here, ctx.again) if ctx.again_is_loop else k.Break(here, ctx.again))

@@ -78,9 +78,11 @@ class Lowering:
     evaluating: set[int] = field(default_factory=set)
     lengths: dict[str, Expr] = field(default_factory=dict)
     active: list[FnDef] = field(default_factory=list)
+    temporaries: list[Value] = field(default_factory=list)
     hint: str | None = None
     generic: bool = False
     unchecked: bool = False
+    expanding: int = 0
     emitted: int = 0
     level: int = 0
     domain: int | None = None

@@ -8,6 +8,7 @@ from gpusafe.parse.rust import ast
 from gpusafe.parse.rust.device import (
     atomics,
     calls,
+    drops,
     float_methods,
     int_methods,
     iterator_methods,
@@ -47,6 +48,7 @@ from gpusafe.parse.rust.device.values import (
     EnumVal,
     Fat,
     FnVal,
+    LocalPlace,
     LocalRef,
     MemPlace,
     Place,
@@ -168,7 +170,14 @@ def _user_method(
     fn, env = found
     params = fn.item.params
     first = params[0].type if params else None
-    receiver = borrow(lw, place, first.mutable, True, span) if isinstance(first, ast.TypeRef) else read(lw, place, span)
+    if isinstance(first, ast.TypeRef):
+        if isinstance(place, ValuePlace) and drops.needs_drop(lw, place.value):
+            lw.temporaries.append(place.value)
+        receiver = borrow(lw, place, first.mutable, True, span)
+    else:
+        if isinstance(place, LocalPlace) and not place.path:
+            drops.moved(lw, place.slot)
+        receiver = read(lw, place, span)
     return lw.hooks.call_fn(lw, fn, env, given, lw.env, [receiver, *args], span, want)
 
 

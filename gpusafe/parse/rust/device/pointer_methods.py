@@ -50,7 +50,7 @@ def pointer_method(
     inner = lw.infer.shallow(ty.inner)
     if name in _MOVES:
         sign, signed = _MOVES[name]
-        return move(lw, value, ty, args[0], sign, signed, span)
+        return move(lw, value, ty, args[0], sign, signed, span, name.startswith("wrapping"))
     if name in _BYTE_MOVES:
         offset = term_of(lw, args[0], span, SCALARS["usize"])
         return _moved(value, ty, _signed(offset, _BYTE_MOVES[name]))
@@ -112,7 +112,9 @@ def _signed(offset: Expr, sign: int) -> Expr:
     return terms.unary(Op.NEG, terms.cast(offset, ISIZE))
 
 
-def move(lw: Lowering, value: Value, ty: PtrTy, by: Value, sign: int, signed: bool, span: Span) -> Value:
+def move(
+    lw: Lowering, value: Value, ty: PtrTy, by: Value, sign: int, signed: bool, span: Span, wraps: bool = False
+) -> Value:
     """``pointer.add(by)`` and its kin: by elements of the type pointed to."""
     index_ty = SCALARS["isize"] if signed else SCALARS["usize"]
     lw.infer.unify(by.ty, index_ty)
@@ -124,8 +126,8 @@ def move(lw: Lowering, value: Value, ty: PtrTy, by: Value, sign: int, signed: bo
         if terms.const_int(index) == 0:
             return value
         return Unknown(ty, "a pointer past a local variable")
-    offset = terms.scaled(_signed(index, sign), layout.size_term(lw, inner))
-    return _moved(value, ty, offset)
+    scaled = terms.wrapping_scaled if wraps else terms.scaled
+    return _moved(value, ty, scaled(_signed(index, sign), layout.size_term(lw, inner)))
 
 
 def _moved(value: Value, ty: PtrTy, offset: Expr) -> Value:

@@ -180,6 +180,7 @@ class Program:
     def __init__(self, roots: Mapping[str, Module], preludes: Iterable[Module] = ()) -> None:
         self.roots = dict(roots)
         self.preludes = {m.family: m for m in preludes if m.family}
+        self.has_drops = False  # whether any impl of Drop is in sight
         self._impls: dict[str, list[ImplDef]] = defaultdict(list)
         self._known: dict[tuple[int, tuple[str, ...], bool], Resolved | None] = {}
         self._looking: set[tuple[int, str]] = set()  # globs that a lookup is going through: they may lead in circles
@@ -200,6 +201,7 @@ class Program:
     def index_impls(self, item: ast.Item, module: Module) -> None:
         """Register an impl block."""
         if isinstance(item, ast.Impl):
+            self.has_drops = self.has_drops or (item.trait is not None and item.trait.last == "Drop")
             generic = any(g.name == item.name and g.kind == "type" for g in item.generics)
             self._impls["*" if generic else item.name].append(ImplDef(item.name, module, item))
 

@@ -287,6 +287,11 @@ def scaled(index: Expr, size: Expr) -> Expr:
     return binary(Op.MUL, index, cast(size, index.type) if size.type != index.type else size, nowrap=True)
 
 
+def wrapping_scaled(index: Expr, size: Expr) -> Expr:
+    """``index * size`` in bytes, where Rust allows the address to wrap."""
+    return binary(Op.MUL, index, cast(size, index.type))
+
+
 def select(cond: Expr, a: Expr, b: Expr) -> Expr:
     """``if cond { a } else { b }``."""
     if isinstance(cond, Const):

@@ -192,6 +192,8 @@ class Slot:
     value: Value | None
     mutable: bool
     level: int = 0  # how deep in branches and loops it was declared
+    moved: bool = False
+    moved_level: int = 0
 
 
 @dataclass(frozen=True, slots=True)
