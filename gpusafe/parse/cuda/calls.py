@@ -111,7 +111,9 @@ def _named(x: Context, expr: s.Call, name: s.Name) -> Operand:
         if isinstance(bound, t.CType):
             return _construct(x, expr, bound)
         this = classes.this_place(x)
-        if this is not None and classes.methods(x, this.type, last):
+        own = class_of(x, this.type) if this is not None else None
+        constructs = own is not None and last == own.record.name
+        if this is not None and not constructs and classes.methods(x, this.type, last):
             explicit = tuple(template_args(x, name.args or ()))
             found = classes.call_method(x, this, last, arguments(x, expr.args), expr.span, explicit)
             if found is not None:

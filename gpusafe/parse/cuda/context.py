@@ -125,6 +125,8 @@ class Context:
     constants: dict[object, Operand | None] = field(default_factory=dict)
     depth: int = 0
     constant_only: bool = False
+    tables: dict[str, tuple[Expr, ...] | None] = field(default_factory=dict)
+    table_pointers: set[str] = field(default_factory=set)
     declared: dict[str, int] = field(default_factory=dict)
     in_memory: set[int] = field(default_factory=set)
     wanted_in_memory: set[int] = field(default_factory=set)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpusafe.ir import kernel as k
-from gpusafe.ir.expr import U64, Const, Op, PtrUnknown
+from gpusafe.ir.expr import U64, Const, Expr, Op, PtrAdd, PtrBase, PtrUnknown
 from gpusafe.parse.cuda import syntax as s
 from gpusafe.parse.cuda import terms
 from gpusafe.parse.cuda import types as t
@@ -102,6 +102,8 @@ def _local(x: Context, variable: s.Variable, kind: t.CType, value: Value | None)
         return FixedPlace(value.type, value)
     if not assigned and _is_known(value):
         return FixedPlace(value.type, value)
+    if not assigned and isinstance(value, Term) and isinstance(kind, t.Pointer) and _is_short(value.expr):
+        return FixedPlace(value.type, value)
     if not assigned and isinstance(value, Term) and isinstance(kind, t.Scalar) and kind.type.kind == "int":
         pointer = terms.pointer_at(value.expr)
         if not isinstance(pointer, PtrUnknown):  # a shared address as a number stays recognisable as the pointer
@@ -137,6 +139,13 @@ def _is_known(value: Value) -> bool:
             return all(_is_known(f) for f in fields)
         case _:
             return False
+
+
+def _is_short(pointer: Expr) -> bool:
+    """A pointer that needs no name of its own: an object, or a known distance from its start."""
+    while isinstance(pointer, PtrAdd) and terms.value_of(pointer.offset) is not None:
+        pointer = pointer.ptr
+    return isinstance(pointer, PtrBase)
 
 
 def settle(x: Context, place: Place) -> None:

@@ -306,7 +306,8 @@ def evaluate_type(x: Context, expr: s.Expr) -> t.CType:
         bound = x.scope.find(expr.name)
         if isinstance(bound, t.CType):
             return bound
-        kind = resolve(x, s.TypeName(expr.span, expr.name, expr.args)) if bound is None else t.Auto()
+        named = s.TypeName(expr.span, expr.name, expr.args if expr.args is not None else expr.scope_args)
+        kind = resolve(x, named) if bound is None else t.Auto()
         if not isinstance(kind, (t.Unknown, t.Auto)):
             return kind
     with x.emitter.collect():

@@ -34,7 +34,7 @@ def invoke(x: Context, function: s.Function, scope: Scope, args: Sequence[Operan
     if function.body is None or function.problem is not None:
         why = function.problem or "its body is not in this file"
         return _not_inlined(x, function, scope, args, span, f"the call of `{function.name}`: {why}")
-    key = (id(function.body), repr([n for n in scope.names.items() if not isinstance(n[1], Place)]))
+    key = (id(function.body), _instance_key(scope))
     if len(x.frames) > MAX_INLINE or sum(f.key == key for f in x.frames) > 0:
         return _not_inlined(x, function, scope, args, span, f"the recursive call of `{function.name}`")
     assigned = x.program.assigned_in(function.body)
@@ -53,6 +53,14 @@ def invoke(x: Context, function: s.Function, scope: Scope, args: Sequence[Operan
     finally:
         x.frames.pop()
         x.loops = loops
+
+
+def _instance_key(scope: Scope) -> str:
+    """Tells instances of one template apart: the bound parameters, and the class."""
+    bound = [(name, b) for name, b in scope.names.items() if not isinstance(b, Place)]
+    fixed = [(name, b.value) for name, b in scope.names.items() if isinstance(b, FixedPlace)]
+    classes = [s.instance.type.key for s in scope.chain() if s.instance is not None]
+    return repr((bound, [(name, v.expr if isinstance(v, Term) else id(v)) for name, v in fixed], classes))
 
 
 def call_closure(x: Context, closure: Closure, args: Sequence[Operand], span: Span) -> Operand:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gpusafe.ir import kernel as k
-from gpusafe.ir.expr import BOOL, I64, PTR, TRUE, Expr, Op, Opaque, PtrUnknown, Type, Var
+from gpusafe.ir.expr import BOOL, I64, PTR, TRUE, Expr, Op, Opaque, PtrBase, PtrUnknown, Type, Var
 from gpusafe.parse.cuda import terms
 from gpusafe.parse.cuda import types as t
 from gpusafe.parse.cuda.context import Context, Unsupported
 from gpusafe.parse.cuda.render import Label, shown
+from gpusafe.parse.cuda.tables import element_of
 from gpusafe.parse.cuda.values import (
     AddressOf,
     Aggregate,
@@ -67,13 +68,15 @@ def ir_type(kind: t.CType) -> Type:
 def load(x: Context, kind: t.CType, pointer: Expr, span: Span, name: Label) -> Value:
     """Load an object; arrays decay to a pointer and are not loaded."""
     match kind:
+        case t.Scalar() if (known := element_of(x, kind, pointer)) is not None:
+            return Term(t.plain(kind), known)
         case t.Scalar() | t.Pointer():
             return Term(t.plain(kind), _load(x, ir_type(kind), pointer, span, name, kind.volatile))
         case t.Array(of=of):
             return Term(t.Pointer(of), pointer)
         case t.Reference(to=to):
             return load(x, to, _load(x, PTR, pointer, span, name, False), span, name)
-        case t.Struct(vector=True, size=size) if size in _WHOLE_LOADS:
+        case t.Struct(vector=True, size=size) if size in _WHOLE_LOADS and not _of_integers(kind):
             return _load_vector(x, kind, pointer, span, name)
         case t.Struct() if not taken_apart(kind):
             return Term(t.plain(kind), _load(x, Type("int", kind.size * 8), pointer, span, name, kind.volatile))
@@ -101,22 +104,31 @@ def _with(kind: t.CType, outer: t.CType) -> t.CType:
 def _load(x: Context, type_: Type, pointer: Expr, span: Span, name: Label, volatile: bool) -> Expr:
     var = x.temporary(shown(name), type_)
     x.emit(k.Load(span, var.name, pointer, type_, volatile))
+    if _in_table(x, pointer):  # the source gives the contents: they are not just any
+        return x.havoc(span, shown(name), type_, "an element of a table of constants")
     return var
 
 
+def _in_table(x: Context, pointer: Expr) -> bool:
+    """Whether a pointer may lead into an array whose contents the source gives."""
+    if not x.tables:
+        return False
+    return any(
+        part.region in x.tables if isinstance(part, PtrBase) else part.name in x.table_pointers
+        for part in terms.walk(pointer)
+        if isinstance(part, (PtrBase, Var))
+    )
+
+
+def _of_integers(kind: t.Struct) -> bool:
+    """Elements that may be indices: such vectors are accessed element by element, so that their values are exact."""
+    return all(isinstance(f.type, t.Scalar) and f.type.type.kind == "int" for f in kind.fields)
+
+
 def _load_vector(x: Context, kind: t.Struct, pointer: Expr, span: Span, name: Label) -> Aggregate:
-    """One access of the whole vector; integer elements are cut out of it, others are opaque parts of it."""
+    """One access of the whole vector of floats; the elements are opaque parts of it."""
     whole = _load(x, Type("int", kind.size * 8), pointer, span, name, kind.volatile)
-    parts: list[Value] = []
-    for field in kind.fields:
-        inner = ir_type(field.type)
-        if len(kind.fields) == 1 and inner.kind == "int":
-            part = terms.cast(whole, inner)
-        elif inner.kind == "int" and kind.size <= 8:
-            part = terms.cast(terms.binary(Op.SHR, whole, terms.integer(field.offset * 8, whole.type)), inner)
-        else:
-            part = Opaque(inner, f"element {field.name}", (whole,))
-        parts.append(Term(field.type, part))
+    parts = (Term(f.type, Opaque(ir_type(f.type), f"element {f.name}", (whole,))) for f in kind.fields)
     return Aggregate(kind, tuple(parts))
 
 
@@ -146,6 +158,8 @@ def write(x: Context, place: Operand, value: Value, span: Span) -> None:
     """Store a value that already has the type of the place."""
     match place, value:
         case VariablePlace(name=name), Term(expr=expr):
+            if expr.type == PTR and _in_table(x, expr):
+                x.table_pointers.add(name)
             x.assign(span, name, expr)
         case VariablePlace(name=name, type=kind), UnknownValue(reason=reason):
             x.emit(k.Havoc(span, name, ir_type(kind), reason))
@@ -163,6 +177,9 @@ def write(x: Context, place: Operand, value: Value, span: Span) -> None:
             raise Unsupported(f"a pointer to a local variable kept in `{name}`")
         case UnknownPlace(reason=reason), _:
             x.unmodelled(span, reason)
+        case FixedPlace(value=AddressOf(place=target)), _:
+            want_in_memory(x, target)
+            raise Unsupported("a pointer to a local variable that changes")
         case _:
             raise Unsupported(f"this assignment to a `{t.show(place.type)}`")
 
@@ -209,7 +226,9 @@ def store(x: Context, kind: t.CType, pointer: Expr, value: Value, span: Span) ->
             type_ = ir_type(kind)
             held = PtrUnknown(PTR, reason) if type_ == PTR else x.havoc(span, "value", type_, reason)
             x.emit(k.Store(span, pointer, held, t.size_of(kind) or 1, kind.volatile))
-        case t.Struct(vector=True, size=size), Aggregate(fields=values) if size in _WHOLE_LOADS:
+        case t.Struct(vector=True, size=size), Aggregate(fields=values) if size in _WHOLE_LOADS and not _of_integers(
+            kind
+        ):
             parts = tuple(v.expr for v in values if isinstance(v, Term))
             packed = _packed(kind, parts)
             x.emit(k.Store(span, pointer, packed, size, kind.volatile))

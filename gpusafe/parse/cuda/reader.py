@@ -59,8 +59,8 @@ class Reader:
                 words = [w for w in text(tree).split() if w in _SIZED]
                 return s.TypeName(span, _sized_name(words), None, const, volatile)
             case "template_type" | "qualified_identifier" | "dependent_type" | "template_function":
-                name, args, _ = self.qualified(tree)
-                return s.TypeName(span, name, args, const, volatile)
+                name, args, scope_args = self.qualified(tree)
+                return s.TypeName(span, name, args if args is not None else scope_args, const, volatile)
             case "placeholder_type_specifier" | "auto":
                 return s.TypeAuto(span)
             case "decltype":
@@ -217,6 +217,13 @@ def _sized_name(words: list[str]) -> str:
 
 def _number(r: Reader, tree: Tree) -> s.Expr:
     span, word = r.span(tree), text(tree)
+    if word[0] in "+-":  # the grammar takes the sign for a part of the number
+        plain = _literal(span, word[1:].strip())
+        return s.Unary(span, word[0], plain)
+    return _literal(span, word)
+
+
+def _literal(span: Span, word: str) -> s.Expr:
     whole = integer_literal(word)
     if whole is not None:
         return s.Integer(span, whole.value, whole.type)

@@ -82,4 +82,13 @@ def global_variable(x: Context, variable: s.Variable) -> Operand:
     read_only = fixed or ("const" in variable.flags and not isinstance(kind, t.Pointer))
     place = make_region(x, variable.name, space, kind, variable.span, initialized=True, read_only=read_only)
     x.statics[key] = place
+    if variable.init is not None and isinstance(place.pointer, PtrBase):
+        host_may_write = {"__constant__", "__device__", "__managed__"} & variable.flags
+        elements = None
+        if not host_may_write and isinstance(kind, t.Array):
+            from gpusafe.parse.cuda.table_values import read_table
+
+            elements = read_table(x, kind, variable.init)
+        if fixed:
+            x.tables[place.pointer.region] = elements
     return place

@@ -306,9 +306,36 @@ def choose_record(x: Context, records: list[s.Record], args: tuple[TemplateArg, 
             if _equal_args(wanted, args):
                 return instantiate_record(x, record, args, Scope(None, {}, record.scope))
     for record in records:
+        if record.args is not None and record.template:
+            matched = _partial_match(x, record, args)
+            if matched is not None:
+                return instantiate_record(x, record, args, matched)
+    for record in records:
         if record.args is None:
             return instantiate_record(x, record, args, Scope(None, {}, record.scope))
     return t.Unknown(f"{records[0].name}<...>")
+
+
+def _partial_match(x: Context, record: s.Record, args: tuple[TemplateArg, ...]) -> Scope | None:
+    """A scope in which a partial specialisation's parameters are bound, None when it does not fit."""
+    from gpusafe.parse.cuda.overloads import deduce
+
+    assert record.args is not None and record.template is not None
+    scope = Scope(None, {}, record.scope)
+    wanted = {p.name: p for p in record.template}
+    for pattern, arg in zip(record.args, args, strict=False):
+        if isinstance(pattern, (s.Name, s.TypeName)) and pattern.args is None and pattern.name in wanted:
+            scope.names.setdefault(pattern.name, fixed(arg))
+        elif isinstance(pattern, s.TypeNode) and isinstance(arg, t.CType):
+            deduce(x, pattern, arg, wanted, scope)
+    if any(name not in scope.names for name in wanted):
+        return None
+    try:
+        with x.inside(scope):
+            mine = tuple(template_args(x, record.args))
+    except Unsupported:
+        return None
+    return scope if _equal_args(mine, args) else None
 
 
 def _equal_args(a: tuple[TemplateArg, ...], b: tuple[TemplateArg, ...]) -> bool:
@@ -351,7 +378,7 @@ def instantiate_record(x: Context, record: s.Record, args: tuple[TemplateArg, ..
         if key in x.classes:
             return x.classes[key].type
     scope = Scope(around, {}, record.scope)
-    if record.template and not bind_template(x, scope, record.template, args):
+    if record.args is None and record.template and not bind_template(x, scope, record.template, args):
         return t.Unknown(f"{key} (arguments missing)")
     placeholder = t.Struct(key, (), 1, 1, record.kind == "union")
     instance = ClassInstance(record, args, placeholder, scope)

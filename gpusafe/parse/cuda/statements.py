@@ -92,7 +92,32 @@ def _declaration(r: Reader, tree: Tree) -> s.Stmt:
 
 def _expression(r: Reader, tree: Tree) -> s.Stmt:
     inner = next(named(tree), None)
+    declared = _pointer_to_array(r, inner) if inner is not None else None
+    if declared is not None:
+        return s.Declare(r.span(tree), (declared,))
     return s.Evaluate(r.span(tree), r.expr(inner)) if inner is not None else s.Empty(r.span(tree))
+
+
+def _pointer_to_array(r: Reader, tree: Tree) -> s.Variable | None:
+    """``int (*p)[5] = q``, which the grammar takes for an assignment to an element of what a call gives."""
+    left, right = tree.child_by_field_name("left"), tree.child_by_field_name("right")
+    lengths: list[s.Expr] = []
+    while left is not None and left.type == "subscript_expression":
+        lengths += r.arguments(left.child_by_field_name("indices"))
+        left = left.child_by_field_name("argument")
+    if not lengths or right is None or left is None or left.type != "call_expression":
+        return None
+    func, listed = left.child_by_field_name("function"), left.child_by_field_name("arguments")
+    inside = next(named(listed), None) if listed is not None else None
+    if func is None or inside is None or inside.type != "pointer_expression" or not text(inside).startswith("*"):
+        return None
+    if func.type not in ("primitive_type", "identifier", "sized_type_specifier"):
+        return None
+    span = r.span(tree)
+    kind: s.TypeNode = r.base_type(func)
+    for length in lengths:
+        kind = s.TypeArray(span, kind, length)
+    return s.Variable(span, text(inside).lstrip("* "), s.TypePointer(span, kind), r.expr(right), frozenset())
 
 
 def _condition(r: Reader, tree: Tree | None) -> tuple[s.Stmt | None, s.Expr | s.Variable]:

@@ -1,0 +1,30 @@
+extern "C" __global__ void k(int *out, const int *in, int n) {
+    unsigned long long x = 1ull << 40;
+    out[0] = x >> 38;
+    out[1] = (int)x;
+    uint8_t c = 250;
+    c += 10;
+    out[2] = c;
+    c = 3;
+    c <<= 7;
+    out[3] = c;
+    int8_t d = 127;
+    d++;
+    out[4] = d;
+    unsigned u = 5;
+    u -= 6;
+    out[5] = u >> 28;
+    short s = -3;
+    s /= 2;
+    out[6] = s;
+    long l = -5;
+    out[7] = l % 3;
+    out[8] = __popc(0xF0F0u);
+    out[9] = __clz(1);
+    out[10] = __ffs(8);
+    out[11] = __umulhi(0x80000000u, 6u);
+    size_t z = n;
+    out[12] = (z - 14) > 100;
+    out[13] = (n - 14) > 100;
+    out[14] = -(-2147483647 - 1) == (-2147483647 - 1);
+}
