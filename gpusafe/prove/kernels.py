@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from gpusafe.dataflow.concrete import Meeting
 from gpusafe.dataflow.contracts import Effect, KernelSummary
 from gpusafe.dataflow.terms import Term, postorder
+from gpusafe.ir.expr import Const
 from gpusafe.ir.host import LaunchSite
 from gpusafe.ir.kernel import Kernel, Scope, Space
+from gpusafe.prove.bounds import fixed_regions
 from gpusafe.prove.counterexample import of_divergence, of_meeting, rule_of
 from gpusafe.prove.launch_context import Contract, LaunchContext, contracts, holds, of_contract, of_site
 from gpusafe.prove.pairs import RLIMIT, Model
-from gpusafe.prove.pairs_of_kernel import Analysis, Failure, Question, analyse
+from gpusafe.prove.pairs_of_kernel import Analysis, Failure, Question, analyse, execute, setting_of
 from gpusafe.prove.replay import SCALARS, Replayer, outcomes
 from gpusafe.prove.replay_crowding import crowded, memory_decides
 from gpusafe.span import Span
@@ -56,8 +58,9 @@ def check_kernel(kernel: Kernel, sites: Sequence[LaunchSite] = ()) -> KernelResu
     under = _under_contract(kernel)
     if under is not None:
         contract, analysis = under
-        words = (*contract.in_words, *_apart(kernel))
-        return _result(kernel, analysis, _proved(kernel, analysis, words), contract, words)
+        words = (*contract.in_words, *_apart(kernel), *_inside(kernel, analysis, sites))
+        found = _proved(kernel, analysis, words) + _bounds_at(kernel, sites)
+        return _result(kernel, analysis, _unique(found), contract, words)
     contexts = _distinct([of_site(kernel, s) for s in sites])
     if not contexts:
         return _without_launch(kernel)
@@ -68,6 +71,31 @@ def check_kernel(kernel: Kernel, sites: Sequence[LaunchSite] = ()) -> KernelResu
         reason = f"the kernel is launched in {len(contexts)} different ways, of which gpusafe looked at {SITES_LIMIT}"
         worst.append(Obligation("GS901", "all launches are looked at", Verdict.UNKNOWN, kernel.span, reason))
     return _result(kernel, analyses[0], worst, None, words)
+
+
+def _fixed(kernel: Kernel, analysis: Analysis) -> list[str]:
+    """The arrays of fixed length that a kernel uses."""
+    used = {a.region for a in analysis.trace.accesses}
+    return [r.name for r in kernel.regions if r.name in used and r.param is None and isinstance(r.length, Const)]
+
+
+def _inside(kernel: Kernel, analysis: Analysis, sites: Sequence[LaunchSite]) -> tuple[str, ...]:
+    """What is left to the launches that are not in sight."""
+    names = _fixed(kernel, analysis) if not sites else []
+    return (f"accesses of {', '.join(f'`{n}`' for n in names)} stay inside",) if names else ()
+
+
+def _bounds_at(kernel: Kernel, sites: Sequence[LaunchSite]) -> list[Obligation]:
+    """Whether the launches in sight keep the kernel inside its arrays of fixed length."""
+    if not any(r.param is None and isinstance(r.length, Const) for r in kernel.regions):
+        return []
+    replayer = Replayer.of(kernel)
+    out: list[Obligation] = []
+    for context in _distinct([of_site(kernel, s) for s in sites])[:SITES_LIMIT]:
+        trace = execute(kernel, context)
+        analysis = Analysis(context, trace, setting_of(kernel, trace, context, HASTY_RLIMIT))
+        out += fixed_regions(kernel, analysis, replayer, ())
+    return out
 
 
 def _for_launches(count: int) -> str:
@@ -196,6 +224,8 @@ def _obligations(kernel: Kernel, analyses: list[Analysis], words: tuple[str, ...
     for analysis in analyses:
         out += _gaps(kernel, analysis)
         out += _of_barriers(kernel, analysis, replayer, words)
+        if analysis.context.site is not None:
+            out += fixed_regions(kernel, analysis, replayer, words)
         for question in analysis.questions.values():
             if not question.failures:
                 out.append(_obligation(kernel, question, Verdict.PROVED, words))

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from gpusafe.dataflow.accesses import Access
-from gpusafe.dataflow.concrete import ConcreteLaunch, run
+from gpusafe.dataflow.concrete import ConcreteLaunch
 from gpusafe.dataflow.concrete.machine import OutOfBounds
 from gpusafe.dataflow.contracts import KernelSummary
-from gpusafe.dataflow.terms import Term, postorder
+from gpusafe.dataflow.terms import Term
 from gpusafe.ir.expr import I64
 from gpusafe.ir.host import LaunchSite
 from gpusafe.ir.kernel import Kernel, Space
-from gpusafe.prove.bounds import leaves
+from gpusafe.prove.bounds import leaves, left_open, seen_outside
 from gpusafe.prove.counterexample import element, geometry, of_meeting, who
 from gpusafe.prove.kernels import fingerprint, refute
 from gpusafe.prove.launch_context import LaunchContext, argument_bytes, holds, of_site
-from gpusafe.prove.pairs import RLIMIT, Answer, Setting
+from gpusafe.prove.pairs import RLIMIT, Setting
 from gpusafe.prove.pairs_of_kernel import analyse, execute
-from gpusafe.prove.replay import Replayer, contents, launches, number
+from gpusafe.prove.replay import Replayer
 from gpusafe.verdict import Counterexample, Obligation, Site, Verdict
 
 BLOCK_LIMIT = 1024
@@ -184,21 +183,15 @@ def _inside(
         answer = leaves(setting, access, size)
         if answer.status == "unsat":
             continue
-        out = _seen_outside(replayer, context, access, answer, sizes)
+        out = seen_outside(replayer, context, access, answer, sizes)
         if out is not None:
             return Obligation(
                 rule, question, Verdict.REFUTED, span, counterexample=_too_small(replayer.kernel, site, rule, *out)
             )
-        reason = reason or _open(replayer, access)
+        reason = reason or left_open(replayer, access)
     if reason is None:
         return Obligation(rule, question, Verdict.PROVED, span)
     return Obligation(rule, question, Verdict.UNKNOWN, span, reason)
-
-
-def _open(replayer: Replayer, access: Access) -> str:
-    if "data" in replayer.taints.address.get(access.span, frozenset()):
-        return f"the address of the access in line {access.span.line} depends on values read from memory"
-    return f"whether the access in line {access.span.line} stays inside `{access.region}` was not settled"
 
 
 def _checked(setting: Setting, context: LaunchContext, accesses: list[Access]) -> bool:
@@ -212,54 +205,6 @@ def _checked(setting: Setting, context: LaunchContext, accesses: list[Access]) -
         if leaves(setting, access, size).status != "unsat":
             return False
     return True
-
-
-def _seen_outside(
-    replayer: Replayer, context: LaunchContext, access: Access, answer: Answer, sizes: dict[str, Term]
-) -> tuple[ConcreteLaunch, OutOfBounds] | None:
-    """A run that leaves the buffer; with an unknown of the host it must do so for several of its values."""
-    address = replayer.taints.address.get(access.span, frozenset())
-    control = replayer.taints.control.get(access.span, frozenset())
-    if address & {"data", "sync", "opaque"} or control & {"sync", "opaque"}:
-        return None
-    symbols = _symbols([access.offset, *access.context.guard, *sizes.values(), *context.specials.values()])
-    if len(symbols) > 1:
-        return None
-    seen = []
-    for launch in launches(context, replayer.kernel, None if symbols else answer.model):
-        found = _run_outside(replayer, launch, access, answer, sizes)
-        if found is not None:
-            seen.append((launch, found))
-            if not symbols or len(seen) > 1:
-                return seen[0]
-        elif symbols:
-            return None
-    return None
-
-
-def _symbols(roots: list[Term]) -> set[object]:
-    return {t.data for t in postorder(roots) if t.op in ("sym", "param")}
-
-
-def _run_outside(
-    replayer: Replayer, launch: ConcreteLaunch, access: Access, answer: Answer, sizes: dict[str, Term]
-) -> OutOfBounds | None:
-    symbols = answer.model.symbols if answer.model is not None else {}
-    fallback = next((v for v in launch.params.values() if isinstance(v, int)), 1000)
-    known = {name: number(term, symbols, fallback) for name, term in sizes.items()}
-    numbers = {name: n for name, n in known.items() if n is not None}
-    if any(n < 0 for n in numbers.values()):
-        return None  # such a slice panics before the launch
-    blocks = [(0, 0, 0), tuple(n - 1 for n in launch.grid)]
-    if answer.model is not None:
-        blocks.insert(0, answer.model.block[0])
-    inside = [b for b in dict.fromkeys(blocks) if all(i < n for i, n in zip(b, launch.grid, strict=True))]
-    filled = replace(launch, sizes=numbers, contents=contents(1))
-    for block in inside:
-        for out in run(replayer.kernel, filled, [block]).outside:  # type: ignore[list-item]
-            if out.touch.region == access.region and out.touch.span == access.span:
-                return out
-    return None
 
 
 def _too_small(kernel: Kernel, site: LaunchSite, rule: str, launch: ConcreteLaunch, out: OutOfBounds) -> Counterexample:

@@ -81,7 +81,7 @@ def execute(kernel: Kernel, context: LaunchContext) -> Trace:
     banned: frozenset[tuple[str, str]] = frozenset()
     for _ in range(4):
         trace = Executor(kernel, context.terms, context.bindings, banned).run()
-        setting = _setting(kernel, trace, context, RLIMIT // 4)
+        setting = setting_of(kernel, trace, context, RLIMIT // 4)
         bad = {(s.loop, s.var) for s in trace.sides if not _fits(setting, s)}
         if not bad:
             break
@@ -108,7 +108,8 @@ def _fits(setting: Setting, side: SideCondition) -> bool:
     return solve(enc, [*goal, *enc.spread(), *enc.facts], setting.rlimit)[0] == "unsat"
 
 
-def _setting(kernel: Kernel, trace: Trace, context: LaunchContext, rlimit: int) -> Setting:
+def setting_of(kernel: Kernel, trace: Trace, context: LaunchContext, rlimit: int) -> Setting:
+    """What the queries about a trace share."""
     written = frozenset(a.region for a in trace.accesses if a.writes)
     counters = frozenset(r for r in written if _counts(trace, r))
     return Setting(trace, context.specials, written, context.premises, counters, frozenset(kernel.injective), rlimit)
@@ -132,7 +133,7 @@ def analyse(kernel: Kernel, context: LaunchContext, *, hasty: bool = False, rlim
     With ``rlimit`` 0 no solver is asked, and what needs one stays unknown.
     """
     trace = execute(kernel, context)
-    setting = _setting(kernel, trace, context, rlimit)
+    setting = setting_of(kernel, trace, context, rlimit)
     out = Analysis(context, trace, setting)
     spaces = {r.name: r.space for r in kernel.regions}
     for barrier in trace.barriers:

@@ -157,6 +157,10 @@ class KernelBuilder:
         self.regions.append(Region(name, Space.SHARED, element.bytes, Const(U64, length), span(2), initialized=False))
         return Array(name, element)
 
+    def dynamic_shared(self, name: str, element: Type = F32) -> Array:
+        self.regions.append(Region(name, Space.DYNAMIC_SHARED, element.bytes, None, span(2), initialized=False))
+        return Array(name, element)
+
     def special(self, name: str) -> V:
         return V(Special(U32, name))
 
@@ -260,6 +264,7 @@ def launch(
     block: tuple[int, int, int] | int,
     args: dict[str, object] | None = None,
     assumes: tuple[Expr, ...] = (),
+    shared: int = 0,
 ) -> LaunchSite:
     """A launch: scalars as ints or terms, arrays as their length in elements (missing: long enough for anything)."""
     args = args or {}
@@ -279,6 +284,6 @@ def launch(
     constants = lambda v: tuple(Const(U32, x) if isinstance(x, int) else x for x in axes(v))  # noqa: E731
     op = Enqueue(
         (Frame("main", span(40), span(50)),), f"launch of `{kernel.name}`", "s", "launch", kernel=kernel.key,
-        kernel_name=kernel.name, shape=LaunchShape(constants(grid), constants(block)), args=tuple(passed),
+        kernel_name=kernel.name, shape=LaunchShape(constants(grid), constants(block), Const(U32, shared)), args=tuple(passed),
     )  # fmt: skip
     return LaunchSite(op, HostPath("main", span(40), (op,), {}, memory, assumes=assumes))

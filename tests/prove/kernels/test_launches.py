@@ -1,8 +1,10 @@
 """What a launch has to fulfil: buffer sizes, block sizes, dynamic shared memory; and footprints for the host side."""
 
+from dataclasses import replace
+
 import z3
 from builder import KernelBuilder, launch
-from verdicts import launch_rules
+from verdicts import launch_rules, rules, verdict
 
 from gpusafe.ir.kernel import Kernel
 from gpusafe.prove.footprint import footprint
@@ -69,3 +71,31 @@ def test_two_launches_on_halves_of_a_buffer_touch_no_common_byte() -> None:
     half = 500 * 4
     solver.add(first[0].offset + first[0].size > second[0].offset + half, second[0].offset + half + 4 > first[0].offset)
     assert solver.check() == z3.unsat
+
+
+def test_a_block_that_is_larger_than_its_shared_array_leaves_it() -> None:
+    k = KernelBuilder("tile")
+    s = k.shared("s", 128)
+    k.store(s, k.tid)
+    kernel = k.build()
+    assert rules(kernel, launch(kernel, 4, 256)) == {"GS205"}
+    assert verdict(kernel, launch(kernel, 4, 128)) == "proved"
+    assert "accesses of `s` stay inside" in check_kernel(kernel).assumptions
+
+
+def test_dynamic_shared_memory_must_hold_what_the_kernel_uses() -> None:
+    k = KernelBuilder("dynamic")
+    tile = k.dynamic_shared("tile")
+    k.store(tile, k.tid + k.threads)
+    kernel = k.build()
+    assert launch_rules(kernel, launch(kernel, 4, 128, shared=1024)) == set()
+    assert launch_rules(kernel, launch(kernel, 4, 128, shared=512)) == {"GS113"}
+
+
+def test_a_condition_that_the_kernel_states_is_held_against_the_launch() -> None:
+    k = KernelBuilder("stated")
+    n = k.scalar("n")
+    k.store(k.pointer("x"), k.gid)
+    kernel = replace(k.build(), requires=((n <= 100).expr,))
+    assert launch_rules(kernel, launch(kernel, 4, 128, {"n": 100})) == set()
+    assert launch_rules(kernel, launch(kernel, 4, 128, {"n": 101})) == {"GS113"}
