@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gpusafe.codegen_check.build import Builder
 from gpusafe.codegen_check.core_library import SetupError, ready_sysroot, setup_core
-from gpusafe.codegen_check.crate_source import find_source
+from gpusafe.codegen_check.crate_source import find_source, meant_shared
 from gpusafe.codegen_check.flags import Flags, Target, flags_of, targets_for
 from gpusafe.codegen_check.host_side import shared_with_host
 from gpusafe.codegen_check.judge import Confirmation, Judge, merge
@@ -103,7 +103,7 @@ def _confirm_one(
         if flags.refused:
             return _skipped(asked, flags, f"the flag `{flags.refused[0]}` is not passed on to rustc")
         text = workspace.sources.get(kernel.span.file, "")
-        judge = Judge(kernel, ready.tools.ptxas, text, shared_with_host(kernel, sites))
+        judge = Judge(kernel, ready.tools.ptxas, text, shared_with_host(kernel, sites), meant_shared(source))
         judged = []
         for target in targets_for(flags, asked):
             built = ready.builder.build(kernel, source, flags, target)

@@ -38,6 +38,24 @@ def find_source(workspace: Workspace, kernel: Kernel) -> KernelSource | None:
     return None
 
 
+def meant_shared(source: KernelSource) -> frozenset[str]:
+    """Names of statics that an attribute asks to be in shared memory (``link_section`` or ``address_space``)."""
+    found: set[str] = set()
+    stack = [item for _, items in source.modules.values() for item in items]
+    while stack:
+        item = stack.pop()
+        match item:
+            case ast.Mod(items=inner) if inner:
+                stack += inner
+            case ast.Fn(body=body) if body is not None:
+                stack += [s.item for s in body.stmts if isinstance(s, ast.ItemStmt)]
+            case ast.Static():
+                asked = (item.attribute("link_section"), item.attribute("address_space"))
+                if any(attribute is not None and "shared" in attribute.text for attribute in asked):
+                    found.add(item.name)
+    return frozenset(found)
+
+
 def file_modules(crate: Crate) -> Modules:
     """The modules with a file of their own; inline modules are inside their parents' items."""
     found: dict[tuple[str, ...], tuple[ast.SourceFile, tuple[ast.Item, ...]]] = {}

@@ -56,13 +56,15 @@ class Judged:
 class Judge:
     """Judges one kernel's PTX.
 
-    ``text`` is the file that the kernel stands in; ``with_host`` are the regions that the host uses while it runs.
+    ``text`` is the file that the kernel stands in; ``with_host`` are the regions that the host uses while it runs,
+    ``meant_shared`` the statics that an attribute asks to be in shared memory.
     """
 
     kernel: Kernel
     ptxas: Ptxas | None
     text: str
     with_host: frozenset[str] = frozenset()
+    meant_shared: frozenset[str] = frozenset()
 
     def judge(self, built: Built, target: Target, folder: Path) -> Judged:
         """What is to be said about one target."""
@@ -144,7 +146,7 @@ class Judge:
     def _compared(
         self, built: Built, unit: Unit, function: Function, assembled: Assembled | None, target: Target
     ) -> Judged:
-        comparison = compare(self.kernel, unit, function, built.files, self.with_host)
+        comparison = compare(self.kernel, unit, function, built.files, self.with_host, self.meant_shared)
         detail = f"{comparison.checked} operations" + ("" if assembled else "; not assembled: no ptxas")
         if not built.as_is:
             detail += "; built from an extract" + (

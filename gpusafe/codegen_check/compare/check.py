@@ -41,10 +41,12 @@ def compare(
     function: Function,
     files: Mapping[str, str],
     with_host: Collection[str] = (),
+    meant_shared: Collection[str] = (),
 ) -> Comparison:
     """Hold ``function`` against ``kernel``; ``files`` maps file names in the PTX to those of the kernel's spans.
 
-    ``with_host`` are the regions that the host uses while the kernel runs.
+    ``with_host`` are the regions that the host uses while the kernel runs, ``meant_shared`` the statics that an
+    attribute asks to be in shared memory.
     """
     asked = operations(kernel.body)
     flow = build_flow(function)
@@ -60,7 +62,7 @@ def compare(
         *hoisted_polls(context),
         *dropped_stores(context),
         *stale_loads(context),
-        *shared_in_global(context, (*unit.symbols, *function.symbols)),
+        *shared_in_global(context, (*unit.symbols, *function.symbols), meant_shared),
     ]
     faulty = {w.primary.span for w in found}
     found += (w for w in without_host(context, with_host) if w.primary.span not in faulty)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from gpusafe.codegen_check.compare.findings import Weaker
 from gpusafe.codegen_check.compare.motion import Context
@@ -14,21 +14,36 @@ from gpusafe.ir.kernel import Atomic, Space, Store
 from gpusafe.verdict import Site
 
 
-def shared_in_global(context: Context, symbols: Sequence[Symbol]) -> Iterator[Weaker]:
-    """Shared regions of the source whose symbol the PTX declares in global memory."""
+def shared_in_global(context: Context, symbols: Sequence[Symbol], meant: Collection[str]) -> Iterator[Weaker]:
+    """Shared regions of the source whose symbol the PTX declares in global memory.
+
+    ``meant`` names the statics that an attribute asks to be shared.
+    """
     for region in context.kernel.regions:
-        if region.space not in (Space.SHARED, Space.DYNAMIC_SHARED):
-            continue
         name = region.name.rsplit("::", 1)[-1]
+        if region.space not in (Space.SHARED, Space.DYNAMIC_SHARED) and name not in meant:
+            continue
         for symbol in symbols:
             if symbol.space == "global" and is_static(symbol.name, name):
                 yield Weaker(
                     f"`{name}` is in global memory in the compiled PTX: all blocks share one copy",
                     Site(region.span, "meant to be shared memory, one copy per block"),
+                    related=_accesses(context, region.name),
                     help=(
                         'declare the variable with `global_asm!(".shared ...")`: rustc has no static in shared memory',
                     ),
                 )
+
+
+def _accesses(context: Context, region: str) -> tuple[Site, ...]:
+    """The first places that write and read a region."""
+    found: dict[str, Site] = {}
+    for op in context.operations:
+        pointer = pointer_of(op.stmt)
+        if pointer is not None and context.values.region(pointer) == region:
+            what = "read" if op.kind in ("load", "atomic-load", "volatile-load") else "written"
+            found.setdefault(what, Site(op.stmt.span, f"{what} by all blocks here"))
+    return tuple(found.values())
 
 
 def stale_loads(context: Context) -> Iterator[Weaker]:
