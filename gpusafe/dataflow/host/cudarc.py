@@ -163,6 +163,15 @@ def _context_method(m: Machine, context: Context, name: str, args: list[Value], 
             return Found(
                 ok(Unknown(f"the context's `{name}`")) if name not in ("ordinal", "cu_device") else Unknown(name)
             )
+        case (
+            "get_limit"
+            | "set_limit"
+            | "get_cache_config"
+            | "set_cache_config"
+            | "get_shared_mem_config"
+            | "api_version"
+        ):
+            return Found(ok(Unknown(f"the context's `{name}`")))
         case "is_in_multi_stream_mode":
             return Found(context.counted > 0)
         case "has_async_alloc" | "is_managing_stream_synchronization":

@@ -195,6 +195,9 @@ def _until(m: Machine, expr: ast.Expr, cond: ast.Expr | None, body: ast.Block, l
             if index >= MAX_ITERATIONS + EXACT_ITERATIONS or (
                 repetition.rounds >= MAX_ITERATIONS and index > MAX_ITERATIONS
             ):
+                if key is not None and not repetition.has_work:
+                    pass_over(m, body)
+                    return None
                 _not_summarised(m, expr.span, "its iterations do not repeat")
                 return None
     finally:

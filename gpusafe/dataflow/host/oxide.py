@@ -39,6 +39,13 @@ def call_path(
     if owner in m.program.cuda_modules and name.startswith(("load", "from_module")):
         return Found(ok(_module(m, owner, args, name)))
     match (owner, name):
+        case ("LoadedModule", "from_parent" | "from_module" | "new") if args and isinstance(
+            peel(args[0]), ModuleHandle
+        ):
+            parent = peel(args[0])
+            assert isinstance(parent, ModuleHandle)
+            child = full[-3] if len(full) >= 3 else parent.path
+            return Found(ok(ModuleHandle(parent.context, "oxide", None, child, parent.ident)))
         case ("CudaContext", "new"):
             number = terms.known(peel(args[0]))
             ident = f"device {number}" if number is not None else m.fresh("ctx")

@@ -9,6 +9,8 @@ from dataclasses import fields
 from gpusafe.parse.rust import ast
 
 _IDENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_HOLE = re.compile(r"\{([A-Za-z_]\w*)")
 _FIELDS: dict[type, tuple[str, ...]] = {}
 
 
@@ -55,7 +57,7 @@ def mentioned(node: ast.Node) -> tuple[str, ...]:
             case ast.PathExpr(path=path) if len(path.names) == 1:
                 names = [path.names[0]]
             case ast.MacroCall(text=text):
-                names = _IDENT.findall(text)
+                names = _IDENT.findall(without_strings(text))
             case ast.Closure(params=params):
                 bound |= {n for p in params for n in pattern_names(p.pat)}
             case ast.Let(pat=pat, value=value, orelse=orelse):
@@ -75,6 +77,11 @@ def mentioned(node: ast.Node) -> tuple[str, ...]:
                 seen.setdefault(name)
         stack.extend(reversed(list(children(part))))
     return tuple(seen)
+
+
+def without_strings(text: str) -> str:
+    """Macro text with its string literals replaced by the names that they capture (``{name}``)."""
+    return _STRING.sub(lambda found: f" {' '.join(_HOLE.findall(found[0]))} ", text)
 
 
 def pattern_names(pat: ast.Pat) -> frozenset[str]:
