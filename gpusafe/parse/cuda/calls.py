@@ -7,6 +7,7 @@ from gpusafe.parse.cuda import classes, terms
 from gpusafe.parse.cuda import syntax as s
 from gpusafe.parse.cuda import types as t
 from gpusafe.parse.cuda.builtin import find_builtin, find_method
+from gpusafe.parse.cuda.builtin.refs import atomic_object, refer
 from gpusafe.parse.cuda.builtin.site import CallSite
 from gpusafe.parse.cuda.context import Context, Pack, Scope, Unsupported
 from gpusafe.parse.cuda.inlining import call_closure, invoke
@@ -25,6 +26,7 @@ from gpusafe.parse.cuda.values import (
     FixedPlace,
     FunctionName,
     HandleValue,
+    MemoryPlace,
     NoValue,
     Operand,
     Place,
@@ -88,6 +90,8 @@ def _method(x: Context, expr: s.Call, func: s.Member) -> Operand:
         base = dereference(x, read(x, base, func.base.span, render(func.base)), func.base.span, render(func.base))
     explicit = tuple(template_args(x, func.args or ()))
     held = base.value if isinstance(base, FixedPlace) else base
+    if isinstance(held, MemoryPlace) and isinstance(held.type, t.Handle):
+        held = atomic_object(held)
     if isinstance(held, HandleValue):
         method = find_method(held.type.kind, func.name)
         if method is not None:
@@ -168,6 +172,8 @@ def _type_with(x: Context, expr: s.Call, name: str) -> t.CType:
 
 
 def _construct(x: Context, expr: s.Call, kind: t.CType) -> Operand:
+    if isinstance(kind, t.Handle):
+        return refer(kind, arguments(x, expr.args))
     args = tuple(value_of(x, a) for a in expr.args)
     return classes.construct(x, kind, args, expr.span, render(expr))
 

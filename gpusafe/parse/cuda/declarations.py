@@ -7,6 +7,7 @@ from gpusafe.ir.expr import U64, Const, Expr, Op, PtrAdd, PtrBase, PtrUnknown
 from gpusafe.parse.cuda import syntax as s
 from gpusafe.parse.cuda import terms
 from gpusafe.parse.cuda import types as t
+from gpusafe.parse.cuda.builtin.refs import refer
 from gpusafe.parse.cuda.context import Context, Unsupported
 from gpusafe.parse.cuda.convert import convert, designated, zero
 from gpusafe.parse.cuda.operands import declare_result, value_of
@@ -48,6 +49,10 @@ def declare(x: Context, variable: s.Variable) -> None:
         raise Unsupported(f"`{variable.name}`, a static variable in a kernel")
     if isinstance(kind, t.Array):
         _array(x, variable, kind)
+        return
+    if isinstance(kind, t.Handle) and kind.kind in ("atomic_ref", "atomic") and variable.init is not None:
+        operand = x.evaluate(variable.init)
+        x.bind(variable.name, operand if isinstance(operand, HandleValue) else refer(kind, (operand,)))
         return
     value = _initial(x, variable, kind)
     if value is not None and isinstance(kind, t.Auto):

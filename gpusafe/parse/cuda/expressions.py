@@ -61,9 +61,7 @@ def discard(x: Context, expr: s.Expr) -> None:
                 x.emit(k.If(expr.span, condition if op == "&&" else terms.negate(condition), tuple(made)))
         case _:
             found = x.evaluate(expr)
-            if (isinstance(found, MemoryPlace) and found.type.volatile) or (
-                isinstance(found, MemoryPlace) and not isinstance(expr, (s.Assign, s.Call))
-            ):
+            if isinstance(found, MemoryPlace) and not isinstance(expr, (s.Assign, s.Call)):
                 read(x, found, expr.span, expr)
 
 

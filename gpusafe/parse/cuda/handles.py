@@ -14,6 +14,11 @@ _GROUPS = {
 }
 
 
+def is_handle(name: str) -> bool:
+    """Whether a full name is one of a library type."""
+    return handle_type(name, ()) is not None
+
+
 def handle_type(name: str, args: tuple[object, ...]) -> Handle | None:
     """The handle type that a full name stands for, None when it is none."""
     last = name.rpartition("::")[2]

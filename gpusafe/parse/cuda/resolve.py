@@ -7,10 +7,10 @@ from dataclasses import replace
 from gpusafe.parse.cuda import syntax as s
 from gpusafe.parse.cuda import types as t
 from gpusafe.parse.cuda.context import ClassInstance, Context, Pack, Scope, Unsupported
-from gpusafe.parse.cuda.handles import handle_type
+from gpusafe.parse.cuda.handles import handle_type, is_handle
 from gpusafe.parse.cuda.program import pick_scoped
 from gpusafe.parse.cuda.terms import value_of
-from gpusafe.parse.cuda.values import Closure, FixedPlace, HandleValue, Operand, Place, Term, Value
+from gpusafe.parse.cuda.values import Closure, FixedPlace, FunctionName, HandleValue, Operand, Place, Term, Value
 
 MAX_TYPE_DEPTH = 24
 TemplateArg = t.CType | Operand
@@ -109,8 +109,20 @@ def named_type(x: Context, name: str, args: tuple[s.TypeNode | s.Expr, ...] | No
     trait = _trait(x, full, args, depth)
     if trait is not None:
         return trait
-    handle = handle_type(full, tuple(template_args(x, args or (), depth)))
-    return handle if handle is not None else t.Unknown(name)
+    if is_handle(full):
+        return handle_type(full, tuple(_loose_arg(x, a, depth) for a in args or ())) or t.Unknown(name)
+    return t.Unknown(name)
+
+
+def _loose_arg(x: Context, arg: s.TypeNode | s.Expr, depth: int) -> TemplateArg:
+    """A template argument of a library type; a name that means nothing here stays a name (``thread_scope_block``)."""
+    try:
+        found = template_args(x, (arg,), depth)[0]
+    except Unsupported:
+        found = t.Unknown("?")
+    if isinstance(found, t.Unknown) and isinstance(arg, (s.Name, s.TypeName)):
+        return FunctionName(t.Auto(), arg.name)
+    return found
 
 
 def _trait(x: Context, name: str, args: tuple[s.TypeNode | s.Expr, ...] | None, depth: int) -> t.CType | None:

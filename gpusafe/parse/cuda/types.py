@@ -224,6 +224,8 @@ def size_of(kind: CType) -> int | None:
             return None if inner is None or length is None else inner * length
         case Void():
             return 1
+        case Handle(kind="atomic", args=(CType() as inner, *_)):
+            return size_of(inner)
         case _:
             return None
 

@@ -13,7 +13,7 @@ from gpusafe.parse.cuda.builtin.sync import order_named, scope_named
 from gpusafe.parse.cuda.context import Context, Unsupported
 from gpusafe.parse.cuda.places import read, write
 from gpusafe.parse.cuda.render import render
-from gpusafe.parse.cuda.values import HandleValue, NoValue, Operand, Place, Term, Value
+from gpusafe.parse.cuda.values import FunctionName, HandleValue, MemoryPlace, NoValue, Operand, Place, Term, Value
 
 Method = Callable[[Context, CallSite, HandleValue], Operand]
 
@@ -25,9 +25,29 @@ def _place(group: HandleValue) -> Place:
     return found
 
 
+def refer(kind: t.Handle, operands: tuple[Operand, ...]) -> HandleValue:
+    """``cuda::atomic_ref<T, scope>(object)``."""
+    return HandleValue(kind, {"place": operands[0]} if operands else {})
+
+
+def atomic_object(place: MemoryPlace) -> HandleValue:
+    """A ``cuda::atomic<T, scope>`` in memory: its bytes are those of a T."""
+    kind = place.type
+    assert isinstance(kind, t.Handle)
+    inner = kind.args[0] if kind.args else None
+    if not isinstance(inner, t.CType):
+        raise Unsupported(f"a `{t.show(kind)}` without a type")
+    return HandleValue(kind, {"place": MemoryPlace(inner, place.pointer)})
+
+
 def _scope(group: HandleValue) -> k.Scope:
-    word = group.parts.get("scope")
-    return scope_named(word) if isinstance(word, str) else k.Scope.SYSTEM
+    """The second template argument; system scope without one."""
+    word = group.type.args[1] if len(group.type.args) > 1 else None
+    if word is None:
+        return k.Scope.SYSTEM
+    if not isinstance(word, FunctionName):
+        raise Unsupported(f"the scope of a `{t.show(group.type)}`")
+    return scope_named(word.name)
 
 
 def _order(site: CallSite, index: int) -> k.Order:
