@@ -85,6 +85,9 @@ class Pending:
         return Pending(tuple(one(g) for g in self.groups), one(self.open))
 
 
+NOTHING = Pending()
+
+
 def merge(terms: Terms, cond: Term, a: Pending, b: Pending) -> Pending:
     """What is pending where two ways meet; groups are matched by age."""
     if a == b:

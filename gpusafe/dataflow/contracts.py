@@ -12,8 +12,8 @@ from gpusafe.ir.kernel import Kernel
 class Effect:
     """What a kernel does to one region over all threads.
 
-    ``reads``/``writes``/``atomics`` say what it *may* do; ``known`` is False where the body is not wholly modelled, so that
-    these follow from the signature alone.
+    ``reads``/``writes``/``atomics`` say what it *may* do; ``known`` is False where the body is not wholly modelled, so
+    that these follow from the signature alone.
     """
 
     reads: bool = False
@@ -26,8 +26,8 @@ class Effect:
 class KernelSummary:
     """The contract of a kernel.
 
-    ``params[i]`` is the effect on the region of parameter ``i`` (an empty Effect for scalars); ``globals`` the effects on
-    module statics and constants, by region name. ``requires`` are the conditions over Special, Param and Length terms
+    ``params[i]`` is the effect on the region of parameter ``i`` (an empty Effect for scalars); ``globals`` the effects
+    on module statics and constants, by region name. ``requires`` are the conditions over Special, Param and Length terms
     under which the kernel is proved (geometry, overflow, lengths); ``in_words`` says the same for people.
     ``complete``: no part of the body is unmodelled.
     """

@@ -209,10 +209,20 @@ class Executor:
         assert target.region is not None
         context = self.context(state.under(target.cond))
         access = Access(
-            target.region, target.offset, size, mode, context, span, self.number(), writes, volatile,
-            atomic.op if atomic else None, atomic.order if atomic else ir.Order.WEAK, atomic.scope if atomic else None,
+            target.region,
+            target.offset,
+            size,
+            mode,
+            context,
+            span,
+            self.number(),
+            writes,
+            volatile,
+            atomic.op if atomic else None,
+            atomic.order if atomic else ir.Order.WEAK,
+            atomic.scope if atomic else None,
             pending,
-        )  # fmt: skip
+        )
         if self.regions[target.region].space is not Space.LOCAL:
             self.trace.accesses.append(access)
         if not pending:
@@ -226,7 +236,11 @@ class Executor:
             seen = self._loaded(access, stmt, state)
             value = seen if value is None else self.terms.select(target.cond, seen, value)
         if stmt.var is not None:
-            state.env[stmt.var] = value if value is not None else self.unknown(stmt.var, stmt.type, "is read through a pointer that is not known")  # fmt: skip
+            state.env[stmt.var] = (
+                value
+                if value is not None
+                else self.unknown(stmt.var, stmt.type, "is read through a pointer that is not known")
+            )
 
     def _loaded(self, access: Access, stmt: ir.Load, state: State) -> Term:
         region = self.regions[access.region]
@@ -267,7 +281,9 @@ class Executor:
         old: Term | None = None
         for target in self.targets(stmt.ptr, state, stmt.span):
             access = self.record(target, stmt.type.bytes, "atomic", state, stmt.span, writes, atomic=stmt)
-            term = self.terms.make("atomic", stmt.type, (access.offset, *operands, *self.loops), (access.region, access.seq, stmt.op))  # fmt: skip
+            term = self.terms.make(
+                "atomic", stmt.type, (access.offset, *operands, *self.loops), (access.region, access.seq, stmt.op)
+            )
             self.trace.atomics.append(AtomicResult(term, access, operands, stmt.type))
             old = term if old is None else self.terms.select(target.cond, term, old)
         if old is None:
@@ -275,7 +291,11 @@ class Executor:
         if stmt.var is not None:
             state.env[stmt.var] = old
         if stmt.success is not None:
-            state.env[stmt.success] = self.terms.binary("==", old, operands[0]) if stmt.op == "cas" else self.unknown(stmt.success, BOOL, "tells whether an atomic succeeded")  # fmt: skip
+            state.env[stmt.success] = (
+                self.terms.binary("==", old, operands[0])
+                if stmt.op == "cas"
+                else self.unknown(stmt.success, BOOL, "tells whether an atomic succeeded")
+            )
 
     def _warp_op(self, stmt: ir.WarpOp, state: State) -> None:
         if stmt.var is None:
@@ -287,7 +307,9 @@ class Executor:
             lane = self.values.evaluate(stmt.operands[1], state.env)
             width = self.values.evaluate(stmt.operands[2], state.env).const if len(stmt.operands) > 2 else 32
             shared = "warp" if lane.const is not None and width in (32, 0x1F) else "thread"
-        state.env[stmt.var] = self.unknown(stmt.var, stmt.type, f"is the result of the warp operation `{stmt.op}`", shared)  # fmt: skip
+        state.env[stmt.var] = self.unknown(
+            stmt.var, stmt.type, f"is the result of the warp operation `{stmt.op}`", shared
+        )
 
     def _async_copy(self, stmt: ir.AsyncCopy, state: State) -> None:
         size = self.values.evaluate(stmt.size, state.env).const if stmt.size is not None else None

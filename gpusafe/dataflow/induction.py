@@ -97,7 +97,7 @@ def close(
     """
     out: dict[str, Closed] = {}
     first = terms.binary("==", k, terms.const(0, k.type))
-    for var, head in heads.items():
+    for var in heads:
         found = _simple(terms, var, heads, ends, inits, k, banned)
         if found is not None:
             out[var] = found

@@ -89,7 +89,7 @@ class Intervals:
             case "length":
                 return 0, (1 << 63) - 1
             case "sym":
-                _, low, high = term.data  # type: ignore[misc]
+                _, low, high = term.data
                 return _meet(whole, (whole[0] if low is None else low, whole[1] if high is None else high))
             case "ind":
                 sign = int(str(term.data))
@@ -99,7 +99,7 @@ class Intervals:
             case "sum":
                 return args[0][0] + args[1][0], args[0][1] + args[1][1]
             case "table":
-                values = term.data[0]  # type: ignore[index]
+                values = term.data[0]
                 return min(values), max(values)
             case "select":
                 return min(args[1][0], args[2][0]), max(args[1][1], args[2][1])

@@ -1,7 +1,8 @@
 """Loops of a symbolic execution: short ones are unrolled, others summarised by their iteration number.
 
 A summary runs the body for one generic iteration k: variables with a closed form (gpusafe.dataflow.induction) get it,
-the others are unknowns that depend on k. What holds after the loop is told of a fresh number, that of the last iteration.
+the others are unknowns that depend on k. What holds after the loop is told of a fresh number, that of
+the last iteration.
 """
 
 from __future__ import annotations
@@ -271,7 +272,7 @@ def _unknowns(terms: Terms, name: str, loops: tuple[Term, ...], heads: dict[str,
             h.type,
             loops,
             (f"{v}@{name}", "block" if h in uniform else "thread", f"is the value of `{v}` in a loop"),
-        )  # fmt: skip
+        )
         for v, h in heads.items()
     }
 

@@ -67,7 +67,7 @@ def _known(term: Term, args: list[Any]) -> Any:
         case "ind":
             return args[0] + int(str(term.data)) * args[1] * args[2]
         case "table":
-            values, periodic = term.data  # type: ignore[misc]
+            values, periodic = term.data
             return values[args[0] % len(values) if periodic else min(args[0], len(values) - 1)]
     source = term.args[0].type
     if source.kind == "bool":

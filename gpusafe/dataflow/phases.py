@@ -1,7 +1,7 @@
 """Barrier intervals as values: which barrier a thread passed last, and in which iterations of its loops.
 
-Two threads of one block that are both in the interval after barrier ``b`` of iterations ``(k1, ..)`` may run at the same
-time; threads in different intervals are separated by a barrier. After a branch or at a loop head the last barrier
+Two threads of one block that are both in the interval after barrier ``b`` of iterations ``(k1, ..)`` may run at the
+same time; threads in different intervals are separated by a barrier. After a branch or at a loop head the last barrier
 depends on the way taken: a phase is a list of alternatives with their conditions, of which exactly one holds.
 """
 
@@ -25,7 +25,7 @@ Phase = tuple[tuple[Term, PhasePoint], ...]
 
 @dataclass(frozen=True, slots=True)
 class Phases:
-    """The phases of the three scopes: ``grid`` counts grid barriers, ``block`` those and block barriers, ``warp`` all."""
+    """The phases of the three scopes: ``grid`` counts grid barriers, ``block`` also block barriers, ``warp`` all."""
 
     block: Phase
     warp: Phase

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from gpusafe.dataflow import async_copies
 from gpusafe.dataflow import phases as ph
-from gpusafe.dataflow.async_copies import Pending
+from gpusafe.dataflow.async_copies import NOTHING, Pending
 from gpusafe.dataflow.phases import Phases
 from gpusafe.dataflow.terms import Term, Terms
 
@@ -18,7 +18,7 @@ class State:
     env: dict[str, Term]
     guard: tuple[Term, ...]
     phases: Phases
-    pending: Pending = Pending()
+    pending: Pending = NOTHING
 
     def under(self, cond: Term) -> State:
         """A copy where ``cond`` holds too."""

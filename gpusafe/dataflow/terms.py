@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from gpusafe.dataflow.arith import clip, fold
 from gpusafe.ir.expr import BOOL, PTR, U64, Type
@@ -25,14 +26,15 @@ class Term:
     ``sym`` (leaves); ``iter`` (the iteration number of a loop, per thread; its arguments are the numbers of the
     enclosing loops); ``fresh`` (an unknown; ``data`` = name, who shares it, reason); ``head`` (a variable at a loop
     head, while the loop is being studied); ``load``, ``atomic`` and ``shuffle`` (values from memory or other lanes);
-    ``ind`` (init, step, k: an induction variable); ``sum`` (bytes, as whole numbers); ``table`` (one of ``data``, chosen by k); ``cast`` ``select``
+    ``ind`` (init, step, k: an induction variable); ``sum`` (bytes, as whole numbers); ``table`` (one of
+    ``data``, chosen by k); ``cast`` ``select``
     ``opaque``; ``base`` ``ptradd`` ``ptrunknown`` (pointers).
     """
 
     op: str
     type: Type
     args: tuple[Term, ...]
-    data: Hashable
+    data: Any
     id: int
 
     @property

@@ -57,7 +57,11 @@ def of_meeting(kernel: Kernel, launch: ConcreteLaunch, meeting: Meeting, data: b
     a, b = meeting.first, meeting.second
     region = next(r for r in kernel.regions if r.name == a.region)
     both = "write" if b.writes and a.mode == b.mode == "write" else None
-    what = f"two threads of `{kernel.name}` write the same element of `{region.name}`" if both else _headline(kernel, region, a, b)  # fmt: skip
+    what = (
+        f"two threads of `{kernel.name}` write the same element of `{region.name}`"
+        if both
+        else _headline(kernel, region, a, b)
+    )
     first = Site(a.span, f"{who(a.tid, a.block, launch)} {DOES[a.mode]} {element(region, a)}")
     second = Site(b.span, f"{who(b.tid, b.block, launch)} {DOES[b.mode]} {element(region, b)}")
     notes = [geometry(launch), *_values(kernel, launch), _why(region, a, b)]
@@ -70,9 +74,11 @@ def of_meeting(kernel: Kernel, launch: ConcreteLaunch, meeting: Meeting, data: b
 
 def _headline(kernel: Kernel, region: Region, a: Touch, b: Touch) -> str:
     if (a.thread, a.block) == (b.thread, b.block):
-        return f"a thread of `{kernel.name}` uses an element of `{region.name}` that its asynchronous copy may not have written yet"
+        return (
+            f"a thread of `{kernel.name}` uses an element of `{region.name}` before its asynchronous copy is complete"
+        )
     if a.mode == b.mode == "atomic":
-        return f"atomic updates of `{region.name}` by two blocks of `{kernel.name}` have a scope that does not include both"
+        return f"atomic updates of `{region.name}` in two blocks of `{kernel.name}` are not atomic to each other"
     if a.mode == b.mode == "borrow":
         return f"two threads of `{kernel.name}` hold exclusive borrows of the same element of `{region.name}`"
     return f"one thread of `{kernel.name}` {DOES[a.mode]} an element of `{region.name}` that another one {DOES[b.mode]}"
@@ -87,9 +93,13 @@ def _why(region: Region, a: Touch, b: Touch) -> str:
     if (a.thread, a.block) == (b.thread, b.block):
         return "the thread has not waited for the group of the copy"
     if a.block != b.block:
-        return "the threads are in different blocks, and no barrier orders blocks of one launch" if a.grid_phase == 0 else "no grid barrier lies between the two accesses"  # fmt: skip
+        return (
+            "the threads are in different blocks, and no barrier orders blocks of one launch"
+            if a.grid_phase == 0
+            else "no grid barrier lies between the two accesses"
+        )
     if a.thread // 32 == b.thread // 32:
-        return "both threads are in one warp, but no barrier lies between the two accesses; lanes of a warp do not run in lockstep"
+        return "both threads are in one warp, but lanes do not run in lockstep and no barrier lies between the two accesses"
     return "no barrier of the block lies between the two accesses"
 
 
@@ -109,7 +119,7 @@ def _help(region: Region, a: Touch, b: Touch) -> tuple[str, ...]:
 
 def of_divergence(kernel: Kernel, launch: ConcreteLaunch, seen: Divergence) -> Counterexample:
     """The counterexample of a barrier that not all threads reach."""
-    waiting = who(seen.waiting[0], seen.waiting[1], launch)  # type: ignore[index,arg-type]
+    waiting = who(seen.waiting[0], seen.waiting[1], launch)
     missing = who(seen.missing[0], seen.missing[1], launch)
     scope = {Scope.WARP: "warp", Scope.BLOCK: "block"}.get(seen.scope, "grid")
     related = (Site(seen.elsewhere, f"{missing} waits here"),) if seen.elsewhere is not None else ()

@@ -67,7 +67,7 @@ class Encoder:
 
     # -- symbols
 
-    def int(self, name: str) -> Z:
+    def integer(self, name: str) -> Z:
         """The integer symbol of a name."""
         found = self._names.get(name)
         if found is None:
@@ -81,7 +81,7 @@ class Encoder:
     def bounded(self, name: str, low: int, high: int) -> Z:
         """An integer symbol within bounds."""
         fresh = name not in self._names
-        symbol = self.int(name)
+        symbol = self.integer(name)
         if fresh:
             self.facts += [symbol >= low, symbol <= high]
         return symbol
@@ -95,7 +95,7 @@ class Encoder:
                 return z3.Bool(self.prefix + name, self.ctx)
             case "float":
                 return z3.Real(self.prefix + name, self.ctx)
-        return self.int(name)
+        return self.integer(name)
 
     def sort(self, type_: Type) -> Z:
         """The sort of a type (floating-point values are points of an uninterpreted line)."""
@@ -147,7 +147,7 @@ class Encoder:
         if z3.is_int_value(size) and size.as_long() == 1:
             return self.num(0)
         fresh = name not in self._names
-        symbol = self.int(name)
+        symbol = self.integer(name)
         if fresh:
             self.facts += [symbol >= 0, symbol < size]
         return symbol
@@ -258,7 +258,7 @@ class Encoder:
 
     def _host_symbol(self, term: Term) -> Z:
         """A value of the host side: the same symbol in every launch of a path."""
-        name, low, high = term.data  # type: ignore[misc]
+        name, low, high = term.data
         if term.type.kind != "int":
             return z3.Bool(name, self.ctx) if term.type.kind == "bool" else z3.Real(name, self.ctx)
         value = self._names[f"sym {name}"] = z3.Int(name, self.ctx)
@@ -335,7 +335,7 @@ class Encoder:
         return self.function(f"cast {source} {term.type}", [arg], term.type)
 
     def _table(self, term: Term, k: Z) -> Z:
-        values, periodic = term.data  # type: ignore[misc]
+        values, periodic = term.data
         at = k % len(values) if periodic else k
         out = self.num(values[-1])
         for i in range(len(values) - 2, -1, -1):
@@ -402,7 +402,7 @@ class Encoder:
         uniform = self.uniform(left)
         name = f"({min(left.id, right.id)}*{max(left.id, right.id)}){'' if uniform else thread.name}"
         fresh = name not in self._names
-        value = self.int(name)
+        value = self.integer(name)
         if fresh:
             self._product_facts(value, left, right, a, b, thread)
             if self.uniform(right):
@@ -459,7 +459,7 @@ class Encoder:
         own = "" if self.uniform(left) and self.uniform(right) else thread.name
         name = f"({left.id}/{right.id}){own}"
         fresh = name not in self._names
-        quotient, multiple = self.int(name), self.int(f"{name}*")
+        quotient, multiple = self.integer(name), self.integer(f"{name}*")
         if fresh:
             self.facts.append(z3.Implies(b > 0, z3.And(quotient >= 0, multiple <= a, a < multiple + b, multiple >= 0)))
             self.facts.append(z3.Implies(quotient == 0, multiple == 0))
@@ -475,7 +475,7 @@ class Encoder:
                 return a / self.num(1 << amount)
             return self._wrap(term, a * (1 << amount), thread)
         low, high = thread.intervals.of(term.args[1])
-        if term.args[0].const is not None and 0 <= low and high < 64:
+        if term.args[0].const is not None and low >= 0 and high < 64:
             value = int(term.args[0].const)
             count = self.encode(term.args[1], thread)
             from gpusafe.dataflow.arith import fold

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gpusafe.dataflow.accesses import Access
 from gpusafe.dataflow.concrete import ConcreteLaunch
 from gpusafe.dataflow.concrete.machine import OutOfBounds
 from gpusafe.dataflow.contracts import KernelSummary
 from gpusafe.dataflow.terms import Term
-from gpusafe.ir.expr import I64
+from gpusafe.ir.expr import I64, Binary, Expr, Op
 from gpusafe.ir.host import LaunchSite
 from gpusafe.ir.kernel import Kernel, Space
 from gpusafe.prove.bounds import leaves, left_open, seen_outside
-from gpusafe.prove.counterexample import element, geometry, of_meeting, who
-from gpusafe.prove.kernels import fingerprint, refute
+from gpusafe.prove.counterexample import element, geometry, who
 from gpusafe.prove.launch_context import LaunchContext, argument_bytes, holds, of_site
 from gpusafe.prove.pairs import RLIMIT, Setting
 from gpusafe.prove.pairs_of_kernel import analyse, execute
 from gpusafe.prove.replay import Replayer
+from gpusafe.prove.replay_pairs import refute
 from gpusafe.verdict import Counterexample, Obligation, Site, Verdict
 
 BLOCK_LIMIT = 1024
@@ -108,10 +108,8 @@ def _stated(summary: KernelSummary, site: LaunchSite, met: bool | None) -> Itera
         yield Obligation("GS113", question, Verdict.REFUTED, span, counterexample=example)
 
 
-def _only_size_open(met: list[tuple[object, bool | None]]) -> bool:
+def _only_size_open(met: Sequence[tuple[Expr, bool | None]]) -> bool:
     """Whether all that is open is that the number of threads fits 31 bits."""
-    from gpusafe.ir.expr import Binary, Op
-
     for cond, h in met:
         if h is None:
             match cond:
@@ -130,9 +128,7 @@ def _at_launch(summary: KernelSummary, site: LaunchSite, example: Counterexample
         Site(site.op.span, f"`{name}` is free of races only for {words}"),
         (example.primary, *example.related),
         example.notes,
-        (
-            f"launch `{name}` in the shape that it is written for, or compute its index from all axes that the launch uses",
-        ),
+        (f"launch `{name}` in the shape that it is written for, or compute its index from all axes of the launch",),
     )
 
 
@@ -163,9 +159,15 @@ def _buffers(summary: KernelSummary, site: LaunchSite) -> Iterator[Obligation]:
 
 
 def _inside(
-    replayer: Replayer, setting: Setting, context: LaunchContext, site: LaunchSite, asked: tuple[str, str],
-    accesses: list[Access], size: Term | None, sizes: dict[str, Term],
-) -> Obligation:  # fmt: skip
+    replayer: Replayer,
+    setting: Setting,
+    context: LaunchContext,
+    site: LaunchSite,
+    asked: tuple[str, str],
+    accesses: list[Access],
+    size: Term | None,
+    sizes: dict[str, Term],
+) -> Obligation:
     rule, question = asked
     span = site.op.span
     name = accesses[0].region
@@ -225,6 +227,3 @@ def _too_small(kernel: Kernel, site: LaunchSite, rule: str, launch: ConcreteLaun
         (geometry(launch),),
         ("guard the access by the length of the buffer, or pass a buffer that is large enough",),
     )
-
-
-__all__ = ["check_launch", "fingerprint", "of_meeting"]

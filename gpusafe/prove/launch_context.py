@@ -158,7 +158,10 @@ def contracts(kernel: Kernel) -> tuple[Contract, ...]:
         return (Contract((*declared.requires, *(_few(a, small) for a in "xyz")), (*words, few)),)
     if "y" in axes:
         two = _is_one("nctaid.z", "ntid.z")
-        flat = Contract((*declared.requires, *two, _few("x", small), _few("y", small)), (*words, "a launch of at most two dimensions", few))  # fmt: skip
+        flat = Contract(
+            (*declared.requires, *two, _few("x", small), _few("y", small)),
+            (*words, "a launch of at most two dimensions", few),
+        )
         return (flat,)
     one = _is_one("nctaid.y", "nctaid.z", "ntid.y", "ntid.z")
     return (

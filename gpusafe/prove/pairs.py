@@ -148,7 +148,7 @@ def _injective(enc: Encoder, setting: Setting, x: Term, y: Term, one: Thread, tw
 
 
 def _load_phase(load: Term) -> Phase:
-    _, _, shape, loops = load.data  # type: ignore[misc]
+    _, _, shape, loops = load.data
     parts = list(load.args[1 + loops :])
     out = []
     for barrier, count in shape:

@@ -175,9 +175,14 @@ def concrete(context: LaunchContext, kernel: Kernel, symbols: dict[str, int], fa
     dynamic = context.specials.get("dynamic_smem_bytes")
     shared = number(dynamic, symbols, fallback) if dynamic is not None else None
     return ConcreteLaunch(
-        (sizes["nctaid"][0], sizes["nctaid"][1], sizes["nctaid"][2]), (block[0], block[1], block[2]), params, lengths, same,
-        contents(0), shared if shared is not None else 1 << 16,
-    )  # fmt: skip
+        (sizes["nctaid"][0], sizes["nctaid"][1], sizes["nctaid"][2]),
+        (block[0], block[1], block[2]),
+        params,
+        lengths,
+        same,
+        contents(0),
+        shared if shared is not None else 1 << 16,
+    )
 
 
 def _scalar(type_: Type, bound: Term | None, symbols: dict[str, int], fallback: int, name: str) -> Any:
@@ -220,9 +225,12 @@ def outcomes(
 
 
 def _two_threads(
-    replayer: Replayer, context: LaunchContext, model: Model, values: tuple[int, ...],
+    replayer: Replayer,
+    context: LaunchContext,
+    model: Model,
+    values: tuple[int, ...],
     wanted: Callable[[Meeting], bool] | None,
-) -> Iterator[tuple[ConcreteLaunch, Outcome]]:  # fmt: skip
+) -> Iterator[tuple[ConcreteLaunch, Outcome]]:
     """Runs of the model's two threads alone."""
     launch = concrete(context, replayer.kernel, model.symbols, values[0])
     if launch is None or any(i >= n for b in model.block for i, n in zip(b, launch.grid, strict=True)):

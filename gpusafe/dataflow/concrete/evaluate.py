@@ -42,10 +42,15 @@ class Unknown:
         raise Unknowable("a value that is not known decides a branch")
 
 
-UNKNOWN = Unknown()
+UNKNOWN: Any = Unknown()
 COMPARISONS: dict[Op, Callable[[Any, Any], Any]] = {
-    Op.EQ: operator.eq, Op.NE: operator.ne, Op.LT: operator.lt, Op.LE: operator.le, Op.GT: operator.gt, Op.GE: operator.ge,
-}  # fmt: skip
+    Op.EQ: operator.eq,
+    Op.NE: operator.ne,
+    Op.LT: operator.lt,
+    Op.LE: operator.le,
+    Op.GT: operator.gt,
+    Op.GE: operator.ge,
+}
 FLOATS: dict[Op, Callable[[Any, Any], Any]] = {
     Op.ADD: operator.add, Op.SUB: operator.sub, Op.MUL: operator.mul,
     Op.DIV: lambda a, b: a / b if b else UNKNOWN, Op.MIN: min, Op.MAX: max,

@@ -40,7 +40,7 @@ class Divergence:
     """A barrier where one thread of its scope waits while another has ended, or waits elsewhere."""
 
     span: Span
-    waiting: Touch | tuple[Triple, Triple]
+    waiting: tuple[Triple, Triple]
     missing: tuple[Triple, Triple]
     elsewhere: Span | None
     scope: Scope
@@ -68,7 +68,7 @@ class Outcome:
 class _Thread:
     """One thread: its environment, its clocks and its running code."""
 
-    __slots__ = ("copies", "block", "code", "env", "number", "request", "tid", "warp_clock", "answer", "trapped")
+    __slots__ = ("answer", "block", "code", "copies", "env", "number", "request", "tid", "trapped", "warp_clock")
 
     def __init__(self, number: int, tid: Triple, block: _Block, env: dict[str, Any]) -> None:
         self.number = number

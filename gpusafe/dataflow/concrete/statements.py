@@ -166,7 +166,13 @@ class Program:
         return load
 
     def _store(self, stmt: ir.Store) -> Plain:
-        at, value, size, span, volatile = compile_expr(stmt.ptr), compile_expr(stmt.value), stmt.size, stmt.span, stmt.volatile  # fmt: skip
+        at, value, size, span, volatile = (
+            compile_expr(stmt.ptr),
+            compile_expr(stmt.value),
+            stmt.size,
+            stmt.span,
+            stmt.volatile,
+        )
         machine = self.machine
 
         def store(t: Any) -> object:

@@ -7,7 +7,25 @@ from contextlib import contextmanager
 
 from gpusafe.ir import kernel as ir
 from gpusafe.ir.expr import (
-    BOOL, F32, PTR, U32, U64, Binary, Cast, Const, Expr, Length, Op, Param, PtrAdd, PtrBase, Select, Special, Type, Unary, Var,
+    BOOL,
+    F32,
+    PTR,
+    U32,
+    U64,
+    Binary,
+    Cast,
+    Const,
+    Expr,
+    Length,
+    Op,
+    Param,
+    PtrAdd,
+    PtrBase,
+    Select,
+    Special,
+    Type,
+    Unary,
+    Var,
 )  # fmt: skip
 from gpusafe.ir.host import Enqueue, Frame, HostPath, LaunchArg, LaunchShape, LaunchSite, Memory, MemRange
 from gpusafe.ir.kernel import Order, Region, Scope, Space
@@ -284,6 +302,7 @@ def launch(
     constants = lambda v: tuple(Const(U32, x) if isinstance(x, int) else x for x in axes(v))  # noqa: E731
     op = Enqueue(
         (Frame("main", span(40), span(50)),), f"launch of `{kernel.name}`", "s", "launch", kernel=kernel.key,
-        kernel_name=kernel.name, shape=LaunchShape(constants(grid), constants(block), Const(U32, shared)), args=tuple(passed),
+        kernel_name=kernel.name, shape=LaunchShape(constants(grid), constants(block), Const(U32, shared)),
+        args=tuple(passed),
     )  # fmt: skip
     return LaunchSite(op, HostPath("main", span(40), (op,), {}, memory, assumes=assumes))

@@ -1,0 +1,169 @@
+"""From failed queries to replayed counterexamples, or to the reason why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpusafe.dataflow.concrete import Meeting
+from gpusafe.dataflow.terms import Term, postorder
+from gpusafe.prove.counterexample import of_divergence, of_meeting, rule_of
+from gpusafe.prove.pairs import Model
+from gpusafe.prove.pairs_of_kernel import Analysis, Failure, Question
+from gpusafe.prove.replay import SCALARS, Replayer, outcomes
+from gpusafe.prove.replay_crowding import crowded, memory_decides
+from gpusafe.span import Span
+from gpusafe.verdict import Counterexample
+
+
+@dataclass(frozen=True, slots=True)
+class Refuted:
+    """A replayed counterexample and the rule it breaks."""
+
+    rule: str
+    example: Counterexample
+
+
+def refute_barrier(replayer: Replayer, analysis: Analysis, model: Model | None) -> Counterexample | None:
+    if any(g.syncs for g in analysis.trace.gaps):
+        return None
+    simple = _simple(replayer, [b.span for b in analysis.barriers])
+    for launch, outcome in outcomes(replayer, analysis.context, model, data=False, simple=simple):
+        for seen in outcome.divergences:
+            taint = replayer.taints.control.get(seen.span, frozenset())
+            if not taint & {"sync", "opaque", "data"}:
+                return of_divergence(replayer.kernel, launch, seen)
+    return None
+
+
+def refute(replayer: Replayer, analysis: Analysis, question: Question) -> Refuted | None:
+    """Replays what the failed pairs of a question suggest until the interpreter sees two accesses meet.
+
+    Where the address depends on a scalar that no launch fixes, that must be the only such scalar, and the accesses
+    must meet for each of several values of it.
+    """
+    if any(g.syncs for g in analysis.trace.gaps):
+        return None
+    for failure in question.failures:
+        free = _free_symbols([failure.first.offset, failure.second.offset])
+        if not free:
+            models = [failure.answer.model] if failure.answer.model is not None else [None]
+            found = _replayed(replayer, analysis, question, models[0])
+            if found is not None:
+                return found
+        elif len(_all_symbols(failure, analysis)) == 1:
+            every = [_replayed(replayer, analysis, question, None, (value,)) for value in SCALARS]
+            if all(every):
+                return every[0]
+    return None
+
+
+def _replayed(
+    replayer: Replayer, analysis: Analysis, question: Question, model: Model | None, values: tuple[int, ...] = SCALARS
+) -> Refuted | None:
+    spans = {frozenset((f.first.span, f.second.span)) for f in question.failures}
+    collides = _collides(replayer, analysis, question)
+
+    def wanted(meeting: Meeting) -> bool:
+        a, b = meeting.first, meeting.second
+        pair = a.region == question.region and frozenset((a.span, b.span)) in spans
+        return pair and _certain(replayer, collides, a.span, b.span) is not None
+
+    data = _data(replayer, question)
+    simple = _simple(replayer, [s for pair in spans for s in pair])
+    found = outcomes(replayer, analysis.context, model, data=data, values=values, wanted=wanted, simple=simple)
+    for launch, outcome in found:
+        for meeting in filter(wanted, outcome.meetings):
+            depends = _certain(replayer, collides, meeting.first.span, meeting.second.span)
+            example = of_meeting(replayer.kernel, launch, meeting, bool(depends))
+            return Refuted(rule_of(replayer.kernel, meeting), example)
+    return None
+
+
+def _all_symbols(failure: Failure, analysis: Analysis) -> tuple[str, ...]:
+    """All scalars that no launch fixes and that decide whether the two accesses happen, and where."""
+    sides = (failure.first, failure.second)
+    roots = [t for x in sides for t in (x.offset, *x.context.guard)]
+    return _free_symbols([*roots, *analysis.context.specials.values(), *analysis.context.premises])
+
+
+def _data(replayer: Replayer, question: Question) -> bool:
+    spans = [s for f in question.failures for s in (f.first.span, f.second.span)]
+    tables = (replayer.taints.control, replayer.taints.address)
+    return any("data" in table.get(s, frozenset()) for s in spans for table in tables)
+
+
+def _simple(replayer: Replayer, spans: list[Span]) -> bool:
+    """Whether getting to these places, and the addresses there, depends on nothing that is in memory."""
+    tables = (replayer.taints.address, replayer.taints.control)
+    return not any(table.get(span, frozenset()) for span in spans for table in tables)
+
+
+def _collides(replayer: Replayer, analysis: Analysis, question: Question) -> bool:
+    """Whether addresses that depend on contents of memory count.
+
+    They do where there are more threads than places, and for two atomics at one place that memory alone decides:
+    they are atomic because addresses coincide.
+    """
+    if question.kind == "scope" and all(
+        memory_decides(f.first) and memory_decides(f.second) for f in question.failures
+    ):
+        return True
+    if replayer.kernel.injective:
+        return False
+    if not any("data" in replayer.taints.address.get(f.second.span, frozenset()) for f in question.failures):
+        return False
+    return any(crowded(replayer.kernel, analysis.context, analysis.trace, f.second) for f in question.failures)
+
+
+def _certain(replayer: Replayer, collides: bool, *spans: Span) -> bool | None:
+    """None when a meeting may not happen after all; True when it depends on contents of memory, else False."""
+    data = False
+    for span in spans:
+        address = replayer.taints.address.get(span, frozenset())
+        control = replayer.taints.control.get(span, frozenset())
+        if "opaque" in address | control or ("data" in address and not collides):
+            return None
+        if replayer.ordering and "sync" in address | control:
+            return None
+        data = data or "data" in address | control
+    return data
+
+
+def _free_symbols(roots: list[Term]) -> tuple[str, ...]:
+    """The scalars in terms that no launch fixes."""
+    names = []
+    for t in postorder(roots):
+        if t.op == "param":
+            names.append(str(t.data))
+        elif t.op == "sym":
+            assert isinstance(t.data, tuple)
+            names.append(str(t.data[0]))
+    return tuple(dict.fromkeys(names))
+
+
+def reason_of(replayer: Replayer, analysis: Analysis, failure: Failure) -> str:
+    """Why a pair is neither proved apart nor shown to meet, for the user."""
+    lines = sorted({failure.first.span.line, failure.second.span.line})
+    where = " and ".join(f"line {n}" for n in lines)
+    gap = next((g for g in analysis.trace.gaps if g.syncs), None)
+    if gap is not None:
+        return f"the accesses in {where} may meet unless {gap.reason}, which is not modelled, orders them"
+    free = _free_symbols([failure.first.offset, failure.second.offset])
+    if free:
+        return (
+            f"the accesses in {where} are apart or not depending on the value of `{free[0]}`, which no launch in sight "
+            "fixes; state a condition with `// gpusafe: requires(...)`"
+        )
+    for span in (failure.first.span, failure.second.span):
+        if "data" in replayer.taints.address.get(span, frozenset()):
+            return (
+                f"the address of the access in line {span.line} depends on values read from memory; state what holds "
+                "of them with `// gpusafe: assume(...)`"
+            )
+        if "sync" in replayer.taints.control.get(span, frozenset()) | replayer.taints.address.get(span, frozenset()):
+            return (
+                f"the access in line {span.line} depends on a flag, lock or counter, whose ordering is not modelled yet"
+            )
+    if failure.answer.status == "unknown":
+        return f"whether the accesses in {where} are apart was not settled within the solver's limit"
+    return f"the accesses in {where} may meet, but no run of the interpreter showed it"
