@@ -197,7 +197,7 @@ def wait(m: Machine, stream: StreamHandle, event: EventHandle, span: Span, label
 def drop_buffer(m: Machine, buffer: Buffer, span: Span, name: str = "") -> None:
     """Frees memory the way its library does."""
     called = m.memory_name(buffer.memory)
-    label = f"drop of `{called if called != 'a buffer' else name or called}`"
+    label = f"drop of `{name if called.startswith(chr(0)) and name else called}`"
     stream = buffer.stream.cell.value if buffer.stream is not None else None
     match buffer.release:
         case "async" if isinstance(stream, StreamHandle):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from gpusafe.dataflow.host import blocks, calls, drops, evaluate, inlining, patterns
 from gpusafe.dataflow.host.machine import Call, Decision, Hooks, Machine
@@ -10,7 +11,7 @@ from gpusafe.dataflow.host.program import Function, Program
 from gpusafe.dataflow.host.signals import CutSignal, PanicSignal, PruneSignal, RestartSignal, Signal
 from gpusafe.dataflow.host.symbolic import symbolic
 from gpusafe.dataflow.host.values import Cell, Value
-from gpusafe.ir.host import Gap, HostPath
+from gpusafe.ir.host import Gap, HostOp, HostPath
 from gpusafe.parse.rust import ast
 from gpusafe.span import Span
 
@@ -89,8 +90,6 @@ def _too_many(paths: tuple[HostPath, ...], root: Function) -> tuple[HostPath, ..
     reason = f"not all paths through `{root.name}` were walked (more than {MAX_PATHS}, or too long)"
     if not paths:
         return paths
-    from dataclasses import replace
-
     last = paths[-1]
     frames = last.ops[-1].frames[:1] if last.ops else ()
     gap = Gap(frames, reason, reason) if frames else None
@@ -135,16 +134,22 @@ def _walk(m: Machine, root: Function) -> HostPath | None:
     return HostPath(
         root=root.name,
         root_span=item.span,
-        ops=tuple(m.ops),
+        ops=tuple(_settled(m, op) for op in m.ops),
         streams=dict(m.streams),
         memory={k: v.memory for k, v in m.memory.items()},
         conditions=tuple(dict.fromkeys(m.conditions)),
         assumes=tuple(m.assumes),
         threads=dict(m.op_threads),
-        guards=dict(m.guards),
+        guards={k: m.settled(v) for k, v in m.guards.items()},
         complete=complete,
         generalised=tuple(dict.fromkeys(m.generalised)),
     )
+
+
+def _settled(m: Machine, op: HostOp) -> HostOp:
+    texts = {n: getattr(op, n) for n in ("label", "reason", "first", "second") if hasattr(op, n)}
+    changed: dict[str, Any] = {n: m.settled(t) for n, t in texts.items() if "\0" in t}
+    return replace(op, **changed) if changed else op
 
 
 def _name(param: ast.Param) -> str:

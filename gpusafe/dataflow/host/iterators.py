@@ -150,7 +150,7 @@ def adapt(m: Machine, source: IterVal, name: str, args: list[Value], span: Span)
             count = terms.known(source.length)
             if not count:
                 return IterVal(None, source.get, source.owner, endless=True)
-            return IterVal(None, lambda i: source.get(i % count), source.owner, endless=True)
+            return IterVal(None, lambda i: _around(m, source, i, count), source.owner, endless=True)
         case "filter" | "skip_while" | "take_while":
             return _filter(m, source, first, span)
         case "filter_map" | "flat_map" | "map_while" | "scan":
@@ -158,6 +158,11 @@ def adapt(m: Machine, source: IterVal, name: str, args: list[Value], span: Span)
                 return _filter_map(m, source, first, span)
             return IterVal(None, lambda i: m.invoke(first, [source.get(i)], span), source.owner)
     return None
+
+
+def _around(m: Machine, source: IterVal, index: int, count: int) -> Value:
+    m.note_modulus(count)
+    return source.get(index % count)
 
 
 def _with(source: IterVal, get: Callable[[int], Value]) -> IterVal:

@@ -91,7 +91,7 @@ def _general(m: Machine, expr: ast.For, source: IterVal, count: int | None) -> N
         for index in range(MAX_ITERATIONS):
             if count is not None and index >= count:
                 return
-            repetition.begin(m)
+            repetition.begin(m, watch)
             if _iteration(m, expr, source, index) is not None:
                 return
             finished = repetition.finished(m)
@@ -99,8 +99,8 @@ def _general(m: Machine, expr: ast.For, source: IterVal, count: int | None) -> N
                 raise PruneSignal
             if finished == "end":
                 return
-            period = repetition.period(m)
-            if period is not None and _covers(watch, period) and _may_end(count, index + 1, period):
+            period = repetition.period(m, watch)
+            if period is not None and _may_end(count, index + 1, period):
                 _conclude(m, expr.span, watch, period, repetition.has_work or not host_only)
                 return
     finally:
@@ -123,11 +123,6 @@ def _surely_runs(m: Machine, expr: ast.For, source: IterVal) -> bool:
 def _may_end(count: int | None, done: int, period: int) -> bool:
     """A known count must leave the loop in the same phase as the iterations that were walked."""
     return count is None or (count - done) % period == 0
-
-
-def _covers(watch: LoopWatch, period: int) -> bool:
-    """Whether what the loop does with its counter modulo constants has this period too."""
-    return all(period % modulus == 0 for modulus in watch.moduli)
 
 
 def _conclude(m: Machine, span: Span, watch: LoopWatch, period: int, has_work: bool) -> None:
@@ -167,7 +162,7 @@ def _until(m: Machine, expr: ast.Expr, cond: ast.Expr | None, body: ast.Block, l
     index = 0
     try:
         while True:
-            repetition.begin(m)
+            repetition.begin(m, watch)
             with run_scoped(m, closing(body.span)):
                 goes_on = _condition(m, cond, watch, index)
                 if not goes_on:
@@ -188,8 +183,8 @@ def _until(m: Machine, expr: ast.Expr, cond: ast.Expr | None, body: ast.Block, l
                 raise PruneSignal
             if finished == "end":
                 return _leave(m, cond, body)
-            period = repetition.period(m)
-            if period is not None and _covers(watch, period):
+            period = repetition.period(m, watch)
+            if period is not None:
                 _conclude(m, expr.span, watch, period, repetition.has_work)
                 return _leave(m, cond, body)
             if index >= MAX_ITERATIONS + EXACT_ITERATIONS or (

@@ -72,8 +72,8 @@ class Decision:
 class LoopWatch:
     """A loop (or call) that is being walked: whether its counter decided something that may not be ignored.
 
-    ``host_only`` is its key when it can do no GPU work: it is passed over as a whole when it branches. ``moduli`` are the
-    constants by which the counter was reduced (``i % 3``): a period must be a multiple of each.
+    ``host_only`` is its key when it can do no GPU work: it is passed over as a whole when it branches. ``moduli`` are
+    the constants by which the counter was reduced (``i % 3``): a period must be a multiple of each.
     """
 
     reasons: list[str] = field(default_factory=list)
@@ -329,8 +329,16 @@ class Machine:
         info.memory = replace(info.memory, **parts)
 
     def memory_name(self, ident: str) -> str:
-        """What the user calls an allocation."""
-        return self.memory[ident].memory.name or "a buffer"
+        """What the user calls an allocation; a mark that :meth:`settled` replaces where that is not known yet."""
+        return self.memory[ident].memory.name or f"\0{ident}\0"
+
+    def settled(self, label: str) -> str:
+        """A label with the marks of memory replaced by the names that the walk has found since."""
+        parts = label.split("\0")
+        for index in range(1, len(parts), 2):
+            info = self.memory.get(parts[index])
+            parts[index] = (info.memory.name if info is not None else "") or "a buffer"
+        return "".join(parts)
 
     def span_access(self, memory: str, start: Value, size: Value | None, mode: str) -> MemAccess:
         """An access to ``size`` bytes (None: all the rest) from byte ``start``."""

@@ -6,14 +6,17 @@ forgotten; leaving early or panicking stays a path of its own while work is in f
 
 from __future__ import annotations
 
+import re
+
 from gpusafe.dataflow.host.access import deref
 from gpusafe.dataflow.host.foreign import handles_in
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.signals import PanicSignal, ReturnSignal
-from gpusafe.dataflow.host.syntax_walk import mentioned, walk
+from gpusafe.dataflow.host.syntax_walk import mentioned, walk, without_strings
 from gpusafe.dataflow.host.values import SeqVal, Unknown, is_scalar
 from gpusafe.parse.rust import ast
 
+_IDENT = re.compile(r"[A-Za-z_]\w*")
 _PANICS = frozenset(["panic", "assert", "assert_eq", "assert_ne", "unreachable", "todo", "unimplemented"])
 
 
@@ -39,7 +42,7 @@ def _called(body: ast.Block) -> frozenset[str]:
             case ast.MethodCall(name=name):
                 found.add(name)
             case ast.MacroCall(path=path, text=text):
-                found.update((path.last, *text.replace("(", " ").replace(".", " ").replace(":", " ").split()))
+                found.update((path.last, *_IDENT.findall(without_strings(text))))
     return frozenset(found)
 
 

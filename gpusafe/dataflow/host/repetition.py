@@ -2,7 +2,10 @@
 
 Identifiers made before the loop stand for themselves; those made inside are named by how many iterations ago and in
 which order, so that "the event of the previous round" is the same in every round. Byte ranges may advance by a constant
-from period to period; scalars may differ freely.
+from period to period.
+
+Integers that the loop carries are part of its state: either they repeat with the period too, or they count
+(:class:`terms.Counter` from then on), and what a counter decides is noted by the machine.
 """
 
 from __future__ import annotations
@@ -11,7 +14,8 @@ import re
 from dataclasses import dataclass, field, fields, is_dataclass
 
 from gpusafe.dataflow.host.handles import Buffer, Context, EventHandle, Guard, StreamHandle, View
-from gpusafe.dataflow.host.machine import Machine
+from gpusafe.dataflow.host import terms
+from gpusafe.dataflow.host.machine import LoopWatch, Machine
 from gpusafe.dataflow.host.values import MOVED, Cell, ClosureVal, RefVal, SeqVal, SharedVal, StructVal, TupleVal, Value
 from gpusafe.ir.expr import Const, Expr, Sym
 from gpusafe.ir.host import Enqueue, Frame, HostAccess, LaunchArg, MemRange
@@ -24,11 +28,17 @@ _IDENT = re.compile(r"^(stream|mem|event|thread|ctx)(\d+)$")
 
 @dataclass(slots=True)
 class Round:
-    """What one iteration did: a shape with placeholders, the numbers that may advance, and the state it left."""
+    """What one iteration did: a shape with placeholders, the numbers that may advance, and the state it left.
+
+    ``integers`` are the known integers of the state in order; ``reasons`` and ``moduli`` what counters decided in it.
+    """
 
     shape: tuple[object, ...] = ()
     numbers: tuple[int, ...] = ()
     state: tuple[object, ...] = ()
+    integers: tuple[int, ...] = ()
+    reasons: tuple[str, ...] = ()
+    moduli: frozenset[int] = frozenset()
 
 
 @dataclass(slots=True, init=False)
@@ -42,6 +52,9 @@ class Repetition:
     rounds: int
     cursor: int
     fixed: frozenset[str]
+    history: dict[int, list[int]]
+    marked: set[int]
+    cells: list[Cell]
 
     def __init__(self, m: Machine) -> None:
         self.counts = []
@@ -51,9 +64,16 @@ class Repetition:
         self.rounds = 0
         self.fixed = frozenset()
         self.cursor = m.cursor
+        self.history = {}
+        self.marked = set()
+        self.cells = []
 
-    def begin(self, m: Machine) -> None:
-        """An iteration begins."""
+    def begin(self, m: Machine, watch: LoopWatch) -> None:
+        """An iteration begins: what counters decide is noted for it alone."""
+        if not self.rounds:
+            self._count(_integers(m, self))
+        watch.reasons.clear()
+        watch.moduli.clear()
         self.counts.append(m.identifier_counts())
         self.start = len(m.ops)
         self.rounds += 1
@@ -73,14 +93,34 @@ class Repetition:
             return None
         return "prune" if taken[-1] else "end"
 
-    def period(self, m: Machine) -> int | None:
-        """The period with which the last iterations repeat, None when they do not yet."""
+    def period(self, m: Machine, watch: LoopWatch) -> int | None:
+        """The period with which the last iterations repeat, None when they do not yet.
+
+        ``watch`` then holds what counters decided in the iterations that repeat.
+        """
         self.fixed = m.fixed_identifiers()
-        self.done.append(self._describe(m))
+        self.done.append(self._describe(m, watch))
         for period in _PERIODS:
             if len(self.done) >= 3 * period and self._repeats(period):
-                return period
+                window = self.done[-3 * period :]
+                if all(period % modulus == 0 for r in window for modulus in r.moduli):
+                    watch.reasons[:] = dict.fromkeys(reason for r in window for reason in r.reasons)
+                    return period
         return None
+
+    def _count(self, cells: list[Cell]) -> None:
+        """Integers that take a value which they did not have before count; those that come back to one do not."""
+        for cell in cells:
+            value = terms.known(cell.value)
+            assert value is not None
+            past = self.history.setdefault(id(cell), [])
+            if past and value not in past:
+                self.marked.add(id(cell))
+                cell.value = terms.Counter(value)
+            elif id(cell) in self.marked and _periodic([*past, value]):
+                cell.value = int(value)
+            past.append(value)
+            self.cells.append(cell)  # keeps it alive, so that its id stays its own
 
     def _repeats(self, period: int) -> bool:
         last = self.done[-3 * period :]
@@ -90,12 +130,21 @@ class Repetition:
             for a, b, c in zip(first.numbers, second.numbers, third.numbers, strict=True):
                 if c - b != b - a:
                     return False
+            if not (len(first.integers) == len(second.integers) == len(third.integers)):
+                return False
+            for a, b, c in zip(first.integers, second.integers, third.integers, strict=True):
+                if not (a == b == c) and not all(isinstance(n, terms.Counter) for n in (a, b, c)):
+                    return False
         return True
 
-    def _describe(self, m: Machine) -> Round:
+    def _describe(self, m: Machine, watch: LoopWatch) -> Round:
         numbers: list[int] = []
         shape = tuple(_shape(op, self, numbers, False) for op in m.ops[self.start :])
-        return Round(shape, tuple(numbers), _state(m, self))
+        cells = _integers(m, self)
+        self._count(cells)
+        integers = tuple(_integer(c) for c in cells)
+        reasons, moduli = tuple(watch.reasons), frozenset(watch.moduli)
+        return Round(shape, tuple(numbers), _state(m, self), integers, reasons, moduli)
 
     def relative(self, ident: str) -> object:
         """The name of an object that is the same in every iteration."""
@@ -144,10 +193,33 @@ def _shape(part: object, loop: Repetition, numbers: list[int], exact: bool) -> o
     return repr(part)
 
 
+def _integer(cell: Cell) -> int:
+    known = terms.known(cell.value)
+    assert known is not None
+    return known
+
+
+def _periodic(values: list[int]) -> bool:
+    """Whether the last values repeat with a small period."""
+    return (
+        any(len(values) > p and values[-p:] == values[-2 * p : -p] for p in _PERIODS) or values[-1] in values[:-1][-4:]
+    )
+
+
 @dataclass(slots=True)
 class _Seen:
     loop: Repetition
     cells: dict[int, int] = field(default_factory=dict)
+    integers: list[Cell] = field(default_factory=list)
+
+
+def _integers(m: Machine, loop: Repetition) -> list[Cell]:
+    """The places of known integers among the variables of the present call, in order."""
+    seen = _Seen(loop)
+    for scope in m.call.scopes:
+        for _, cell in scope.variables:
+            _inside(cell, seen, 0)
+    return seen.integers
 
 
 def _state(m: Machine, loop: Repetition) -> tuple[object, ...]:
@@ -155,7 +227,7 @@ def _state(m: Machine, loop: Repetition) -> tuple[object, ...]:
     seen = _Seen(loop)
     variables = [cell for scope in m.call.scopes for _, cell in scope.variables]
     captured = tuple(sorted((k, len(v)) for k, v in m.capture.items()))
-    return (captured, *(_held(c.value, seen, 0) for c in variables))
+    return (captured, *(_inside(c, seen, -1) for c in variables))
 
 
 def _held(value: Value, seen: _Seen, depth: int) -> object:
@@ -180,18 +252,25 @@ def _held(value: Value, seen: _Seen, depth: int) -> object:
             return ("shared", _inside(box.cell, seen, depth))
         case StructVal(name=name, variant=variant, fields=parts):
             seen.cells[id(value)] = 1
-            return (name, variant, *(_held(c.value, seen, depth + 1) for c in parts.values()))
+            return (name, variant, *(_inside(c, seen, depth) for c in parts.values()))
         case TupleVal(items=items):
-            return tuple(_held(c.value, seen, depth + 1) for c in items)
+            return tuple(_inside(c, seen, depth) for c in items)
         case SeqVal(items=items, memory=memory):
             return _sequence(items, memory, seen, depth)
         case ClosureVal(owned=owned):
-            return tuple(_held(c.value, seen, depth + 1) for c in owned)
+            return tuple(_inside(c, seen, depth) for c in owned)
     return "plain"
 
 
 def _inside(cell: Cell, seen: _Seen, depth: int) -> object:
-    return _held(cell.value, seen, depth + 1)
+    value = cell.value
+    if isinstance(value, (bool, str)):
+        return value
+    if terms.known(value) is not None and id(cell) not in seen.cells:
+        seen.cells[id(cell)] = 1
+        seen.integers.append(cell)
+        return "integer"
+    return _held(value, seen, depth + 1)
 
 
 def _sequence(items: list[Cell] | None, memory: str | None, seen: _Seen, depth: int) -> object:

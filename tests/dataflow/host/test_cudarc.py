@@ -30,7 +30,8 @@ def test_nothing_waits_when_tracking_is_off() -> None:
 
 def test_slices_made_while_tracking_is_off_stay_untracked() -> None:
     found = untracked(
-        "let a = s.clone_htod(&[1.0f32; 64]).unwrap(); unsafe { ctx.enable_event_tracking() }; t.clone_dtoh(&a).unwrap();"
+        "let a = s.clone_htod(&[1.0f32; 64]).unwrap(); unsafe { ctx.enable_event_tracking() }; "
+        "t.clone_dtoh(&a).unwrap();"
     )
     assert not [x for x in found if x.startswith(("wait", "record"))]
 

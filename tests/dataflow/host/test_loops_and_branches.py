@@ -5,7 +5,11 @@ from __future__ import annotations
 from gpusafe.ir.host import Gap
 from tests.dataflow.host.walking import CUDARC, line, main_paths, program_of, work
 
-HEAD = "fn main() { let ctx = CudaContext::new(0).unwrap(); unsafe { ctx.disable_event_tracking() }; let s = ctx.new_stream().unwrap(); let t = ctx.new_stream().unwrap(); let mut a = s.alloc_zeros::<f32>(64).unwrap(); "  # fmt: skip
+HEAD = (
+    "fn main() { let ctx = CudaContext::new(0).unwrap(); unsafe { "
+    "ctx.disable_event_tracking() }; let s = ctx.new_stream().unwrap(); "
+    "let t = ctx.new_stream().unwrap(); let mut a = s.alloc_zeros::<f32>(64).unwrap(); "
+)
 
 
 def paths(body: str, items: str = "") -> list[list[str]]:
@@ -19,19 +23,25 @@ def test_a_short_loop_is_walked_exactly() -> None:
 
 def test_a_long_loop_is_walked_until_it_repeats() -> None:
     (path,) = main_paths(CUDARC + HEAD + "for _ in 0..1000 { s.memset_zeros(&mut a).unwrap(); } }")
-    assert path.generalised == ("loop at main.rs:4: period 1",)
+    assert path.generalised == ("loop at main.rs:5: period 1",)
     assert not [op for op in path.ops if isinstance(op, Gap)]
 
 
 def test_a_ring_of_three_has_period_three() -> None:
-    body = "let mut r = vec![s.alloc_zeros::<f32>(4).unwrap(), s.alloc_zeros(4).unwrap(), s.alloc_zeros(4).unwrap()]; for i in 0..999 { s.memset_zeros(&mut r[i % 3]).unwrap(); } }"  # fmt: skip
+    body = (
+        "let mut r = vec![s.alloc_zeros::<f32>(4).unwrap(), s.alloc_zeros(4).unwrap(), s.alloc_zeros(4).unwrap()]; "
+        "for i in 0..999 { s.memset_zeros(&mut r[i % 3]).unwrap(); } }"
+    )
     (path,) = main_paths(CUDARC + HEAD + body)
     assert path.generalised[0].endswith("period 3")
     assert not [op for op in path.ops if isinstance(op, Gap)]
 
 
 def test_the_event_of_the_round_before_is_the_same_in_every_round() -> None:
-    body = "let mut last: Option<CudaEvent> = None; for _ in 0..999 { if let Some(e) = &last { t.wait(e).unwrap(); } last = Some(s.record_event(None).unwrap()); } }"  # fmt: skip
+    body = (
+        "let mut last: Option<CudaEvent> = None; for _ in 0..999 { if let Some(e) = &last { "
+        "t.wait(e).unwrap(); } last = Some(s.record_event(None).unwrap()); } }"
+    )
     (path,) = main_paths(CUDARC + HEAD + body)
     assert path.generalised[0].endswith("period 1")
 
@@ -47,7 +57,8 @@ def test_a_while_loop_counts_too() -> None:
     (found,) = paths("let mut i = 0; while i < 5 { s.memset_zeros(&mut a).unwrap(); i += 1; }")
     assert found.count("s memset write a") == 5
     (long,) = paths(
-        "let mut i = 0; while i < 500 { if i == 400 { t.synchronize().unwrap(); } s.memset_zeros(&mut a).unwrap(); i += 1; }"
+        "let mut i = 0; while i < 500 { if i == 400 { t.synchronize().unwrap(); } "
+        "s.memset_zeros(&mut a).unwrap(); i += 1; }"
     )
     assert [x for x in long if x.startswith("gap loop not summarised")]
 
@@ -64,7 +75,10 @@ def test_lists_that_grow_in_a_long_loop_are_still_a_repetition() -> None:
 
 
 def test_a_loop_ends_where_its_queue_is_empty() -> None:
-    body = "let mut q = std::collections::VecDeque::new(); q.push_back(1); q.push_back(2); while let Some(x) = q.pop_front() { s.memset_zeros(&mut a).unwrap(); }"  # fmt: skip
+    body = (
+        "let mut q = std::collections::VecDeque::new(); q.push_back(1); q.push_back(2); "
+        "while let Some(x) = q.pop_front() { s.memset_zeros(&mut a).unwrap(); }"
+    )
     (found,) = paths(body)
     assert found.count("s memset write a") == 2
 
@@ -100,7 +114,11 @@ pub fn run(s: &Arc<CudaStream>, a: &mut CudaSlice<u8>, big: bool, wide: bool, n:
 
 
 def test_an_unknown_result_returns_early_on_a_path_of_its_own() -> None:
-    body = "s.memset_zeros(&mut a).unwrap(); let n: usize = std::fs::read_to_string(\"n\").unwrap().len(); std::fs::write(\"x\", \"y\")?; s.synchronize().unwrap();"  # fmt: skip
+    body = (
+        "s.memset_zeros(&mut a).unwrap(); "
+        'let n: usize = std::fs::read_to_string("n").unwrap().len(); '
+        'std::fs::write("x", "y")?; s.synchronize().unwrap();'
+    )
     found = paths(body)
     assert sorted(any(x == "sync s" for x in f) for f in found) == [False, True]
 
@@ -114,7 +132,11 @@ def test_api_calls_are_taken_to_succeed() -> None:
 def test_match_on_a_known_variant_is_decided() -> None:
     items = "enum Mode { One, Two(u32) }"
     (found,) = paths(
-        "match Mode::Two(3) { Mode::One => s.synchronize().unwrap(), Mode::Two(n) if n > 2 => t.synchronize().unwrap(), _ => {} }",
+        (
+            "match Mode::Two(3) { "
+            "Mode::One => s.synchronize().unwrap(), Mode::Two(n) if n > 2 => t.synchronize().unwrap(), _ => {} "
+            "}"
+        ),
         items,
     )
     assert [x for x in found if x.startswith("sync")] == ["sync t"]

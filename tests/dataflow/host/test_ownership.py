@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from tests.dataflow.host.walking import CUST, lines
 
-HEAD = CUST + "struct Pair { a: DeviceBuffer<f32>, b: DeviceBuffer<f32> }\nfn new() -> DeviceBuffer<f32> { unsafe { DeviceBuffer::uninitialized(4).unwrap() } }\n"  # fmt: skip
+HEAD = CUST + (
+    "struct Pair { "
+    "a: DeviceBuffer<f32>, b: DeviceBuffer<f32> }\nfn new() -> DeviceBuffer<f32> { unsafe { "
+    "DeviceBuffer::uninitialized(4).unwrap() } }\n"
+)
 
 
 def drops(body: str, items: str = "") -> list[str]:
@@ -95,7 +99,10 @@ def test_a_closure_owns_what_it_moved() -> None:
 
 
 def test_an_early_return_drops_what_is_alive() -> None:
-    items = f"fn run(x: usize) -> Option<usize> {{ let a = new(); if x > 3 {{ return None; }} let b = new(); {MARK} Some(x) }}"
+    items = (
+        f"fn run(x: usize) -> Option<usize> {{ let a = new(); if x > 3 {{ return None; }} "
+        f"let b = new(); {MARK} Some(x) }}"
+    )
     assert drops("run(5);", items) == ["free a"]
     assert drops("run(1);", items) == [mark, "free b", "free a"]
 

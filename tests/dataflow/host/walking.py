@@ -24,7 +24,8 @@ from gpusafe.ir.kernel import Kernel
 from gpusafe.parse.rust.build import parse_file
 
 CUDARC = """
-use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaEvent, CudaFunction, DriverError, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaEvent, CudaFunction, DriverError};
+use cudarc::driver::{LaunchConfig, PushKernelArg};
 use std::sync::Arc;
 """
 CUST = "use cust::prelude::*;\nuse cust::memory::*;\n"
