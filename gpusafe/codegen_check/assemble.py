@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from gpusafe.codegen_check.compile import Complaint
 from gpusafe.codegen_check.flags import Target
+from gpusafe.codegen_check.kept import Kept, key_of
 from gpusafe.codegen_check.sandbox import Limits, run
 from gpusafe.codegen_check.toolchain import Ptxas
 
@@ -34,11 +36,26 @@ class Assembled:
         return not self.errors and not self.problem
 
 
-def assemble(ptxas: Ptxas, text: str, target: Target, folder: Path) -> Assembled:
-    """Run ptxas on the text without its debug sections (which LLVM writes in a form that ptxas refuses)."""
+def assemble(ptxas: Ptxas, text: str, target: Target, folder: Path, kept: Kept | None = None) -> Assembled:
+    """Run ptxas on the text without its debug sections (which LLVM writes in a form that ptxas refuses).
+
+    ``kept`` remembers what the same assembler said about the same text.
+    """
+    text = without_debug(text)
+    key = key_of("ptxas 1", str(ptxas.path), ptxas.version, target.name, text)
+    before = kept.get(key) if kept is not None else None
+    if before is not None:
+        return Assembled(tuple(Complaint(*c) for c in json.loads(before)))
+    assembled = _assemble(ptxas, text, target, folder)
+    if kept is not None and not assembled.problem:
+        kept.put(key, json.dumps([(e.message, e.file, e.line) for e in assembled.errors]))
+    return assembled
+
+
+def _assemble(ptxas: Ptxas, text: str, target: Target, folder: Path) -> Assembled:
     source = folder / f"kernel-{target.name}.ptx"
     try:
-        source.write_text(without_debug(text))
+        source.write_text(text)
     except OSError as error:
         return Assembled(problem=f"cannot write the PTX: {error.strerror}")
     arch = target.name if target.level >= _OLDEST else f"sm_{_OLDEST}"

@@ -14,6 +14,7 @@ from gpusafe.codegen_check.crate_source import find_source, meant_shared
 from gpusafe.codegen_check.flags import Flags, Target, flags_of, targets_for
 from gpusafe.codegen_check.host_side import shared_with_host
 from gpusafe.codegen_check.judge import Confirmation, Judge, merge
+from gpusafe.codegen_check.kept import Kept, cache_folder
 from gpusafe.codegen_check.shim_library import shim_externs
 from gpusafe.codegen_check.toolchain import Toolchain, find
 from gpusafe.ir.host import LaunchSite
@@ -84,7 +85,7 @@ def _prepare(tools: Toolchain, mode: str, folder: Path, environ: Mapping[str, st
         externs = shim_externs(tools.rustc, sysroot, environ)
     except SetupError as error:
         return str(error)
-    return _Ready(tools, Builder(tools.rustc, sysroot, externs, folder))
+    return _Ready(tools, Builder(tools.rustc, sysroot, externs, folder, Kept(cache_folder(environ) / "ptx")))
 
 
 def _confirm_one(
@@ -107,7 +108,7 @@ def _confirm_one(
         judged = []
         for target in targets_for(flags, asked):
             built = ready.builder.build(kernel, source, flags, target)
-            judged.append(judge.judge(built, target, ready.builder.folder))
+            judged.append(judge.judge(built, target, ready.builder.folder, ready.builder.kept))
         return merge(kernel, judged)
     except Exception as error:
         return _skipped(asked, flags, f"gpusafe failed here: {type(error).__name__}: {error}")

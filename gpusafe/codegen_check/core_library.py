@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from gpusafe.codegen_check.kept import cache_folder
 from gpusafe.codegen_check.sandbox import Limits, run
 from gpusafe.codegen_check.toolchain import TRIPLE, Rustc
 from gpusafe.errors import GpusafeError
@@ -21,12 +22,6 @@ _BUILTINS = "#![feature(compiler_builtins)]\n#![compiler_builtins]\n#![no_std]\n
 
 class SetupError(GpusafeError):
     """``core`` could not be built; the message says why."""
-
-
-def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """Where compiled libraries are kept: ``$XDG_CACHE_HOME/gpusafe``, else ``~/.cache/gpusafe``."""
-    base = environ.get("XDG_CACHE_HOME") or os.path.join(environ.get("HOME") or os.path.expanduser("~"), ".cache")
-    return Path(base) / "gpusafe"
 
 
 def compiler_key(rustc: Rustc) -> str:

@@ -14,6 +14,7 @@ from gpusafe.codegen_check.compare.operations import statements
 from gpusafe.codegen_check.compile import Complaint
 from gpusafe.codegen_check.extract.lex import Lines, tokens
 from gpusafe.codegen_check.flags import Target
+from gpusafe.codegen_check.kept import Kept
 from gpusafe.codegen_check.ptx import Function, PtxError, Unit, read
 from gpusafe.codegen_check.toolchain import Ptxas
 from gpusafe.ir.kernel import Atomic, Fence, Kernel, Order, Stmt
@@ -66,7 +67,7 @@ class Judge:
     with_host: frozenset[str] = frozenset()
     meant_shared: frozenset[str] = frozenset()
 
-    def judge(self, built: Built, target: Target, folder: Path) -> Judged:
+    def judge(self, built: Built, target: Target, folder: Path, kept: Kept) -> Judged:
         """What is to be said about one target."""
         compiled = built.compiled
         if compiled.ptx is None:
@@ -78,7 +79,7 @@ class Judge:
         function = unit.function(self.kernel.path.rsplit("::", 1)[-1]) or unit.function(self.kernel.name)
         if function is None or function.kind != "entry":
             return _skip(target, f"the PTX has no entry `{self.kernel.name}`")
-        assembled = None if self.ptxas is None else assemble(self.ptxas, compiled.ptx, target, folder)
+        assembled = None if self.ptxas is None else assemble(self.ptxas, compiled.ptx, target, folder, kept)
         if assembled is not None and not assembled.ok:
             return self._not_assembled(built, unit, assembled, target)
         used = _static_shared(unit, function)

@@ -9,7 +9,8 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from gpusafe.codegen_check.core_library import SetupError, cache_folder, compiler_key, exclusive
+from gpusafe.codegen_check.core_library import SetupError, compiler_key, exclusive
+from gpusafe.codegen_check.kept import cache_folder
 from gpusafe.codegen_check.sandbox import Limits, run
 from gpusafe.codegen_check.toolchain import TRIPLE, Rustc
 

@@ -15,6 +15,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpusafe.codegen_check.kept import Kept, cache_folder, key_of
+
 TRIPLE = "nvptx64-nvidia-cuda"
 
 _GET_RUSTC = "apt-get install rustc-web rust-web-src   (or: rustup target add nvptx64-nvidia-cuda)"
@@ -108,7 +110,7 @@ def _find_rustc(explicit: str | None, environ: Mapping[str, str]) -> tuple[Rustc
         if not has_core and not (library / "core/src/lib.rs").is_file():
             seen.append(f"{path} has neither {TRIPLE} nor the library source")
             continue
-        identity = _output([str(path), "-vV"])
+        identity = _output(path, "-vV", environ)
         if identity is None or not identity.startswith("rustc "):
             seen.append(f"{path} does not run")
             continue
@@ -149,7 +151,7 @@ def _rustup_compilers(environ: Mapping[str, str]) -> list[Path]:
 def _find_ptxas(explicit: str | None, environ: Mapping[str, str]) -> Ptxas | None:
     for path in _ptxas_candidates(explicit, environ):
         if path.is_file() and os.access(path, os.X_OK):
-            text = _output([str(path), "--version"])
+            text = _output(path, "--version", environ)
             if text is None:
                 continue
             match = re.search(r"release (\d+\.\d+)", text)
@@ -173,10 +175,21 @@ def _ptxas_candidates(explicit: str | None, environ: Mapping[str, str]) -> Itera
         yield from sorted((Path(folder) / "nvidia").glob("*/bin/ptxas"), reverse=True)
 
 
-def _output(argv: list[str]) -> str | None:
-    """What a version query prints; None when it fails or hangs."""
+def _output(path: Path, option: str, environ: Mapping[str, str]) -> str | None:
+    """What a version query prints; None when it fails or hangs. Kept as long as the file is the same."""
+    kept = Kept(cache_folder(environ) / "tools")
     try:
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=20, check=False, stdin=subprocess.DEVNULL)
+        state = path.stat()
+        key = key_of(str(path), option, str(state.st_size), str(state.st_mtime_ns), str(state.st_ino))
+        before = kept.get(key)
+        if before is not None:
+            return before
+        done = subprocess.run(
+            [str(path), option], capture_output=True, text=True, timeout=20, check=False, stdin=subprocess.DEVNULL
+        )
     except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
         return None
-    return done.stdout if done.returncode == 0 else None
+    if done.returncode != 0:
+        return None
+    kept.put(key, done.stdout)
+    return done.stdout

@@ -149,7 +149,9 @@ class _Writer:
         name = self.names.get(path)
         if name is not None:
             start, end = self.source.start(item), self.source.end(item)
-            page.write(start, end, f'#[path = "{self.folder / name}"] pub mod {item.name};')
+            # beside this file; inside of an inline module rustc would look elsewhere
+            where = name if path[:-1] == self.source.module else self.folder / name
+            page.write(start, end, f'#[path = "{where}"] pub mod {item.name};')
 
     def _inline_module(self, page: _Page, item: ast.Mod) -> None:
         start, end = self.source.start(item), self.source.end(item)
