@@ -1,7 +1,8 @@
 """The atomics of ``cuda_std::atomic::mid``: free functions whose names say operation, type and scope.
 
-``atomic_load_32_device(ptr, order)``, ``atomic_store_64_block(ptr, order, value)``, ``atomic_fetch_add_u32_system(ptr, order,
-value)``, ``atomic_compare_and_swap_u32_device(ptr, current, new, order)`` (Rust-CUDA at ac2674f, atomic/mid.rs).
+``atomic_load_32_device(ptr, order)``, ``atomic_store_64_block(ptr, order, value)``,
+``atomic_fetch_add_u32_system(ptr, order, value)``, ``atomic_compare_and_swap_u32_device(ptr, current, new, order)``
+(Rust-CUDA at ac2674f, atomic/mid.rs).
 """
 
 from __future__ import annotations

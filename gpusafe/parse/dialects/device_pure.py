@@ -1,7 +1,7 @@
 """Device functions of numbers alone: no memory, no synchronisation; their results are opaque.
 
-From cuda-oxide's generated intrinsics (crates/cuda-device/src/generated) and Rust-CUDA's ``intrinsics``: packed and rounded
-arithmetic, conversions, dot products, tensor-core products on registers.
+From cuda-oxide's generated intrinsics (crates/cuda-device/src/generated) and Rust-CUDA's ``intrinsics``: packed and
+rounded arithmetic, conversions, dot products, tensor-core products on registers.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"^(dp2a|dp4a)_[su]32$"), "same"),
     (re.compile(r"^prmt(_\w+)?$"), "u32"),
     (re.compile(r"^(clock|clock64|globaltimer|gridid|nwarpid)$"), "u64"),
-    (re.compile(r"^(swap_bytes|byte_perm)$"), "u32"),
+    (re.compile(r"^(swap_bytes|byte_perm|bswap|bitreverse)$"), "same"),
 )
-_CRATES = ("cuda_device", "cuda_oxide", "cuda_std", "libm")
+_CRATES = ("cuda_device", "cuda_oxide", "cuda_intrinsics", "cuda_std", "libm")
 
 
 def pure_result(path: tuple[str, ...]) -> str | None:
@@ -28,4 +28,6 @@ def pure_result(path: tuple[str, ...]) -> str | None:
     if path[0] not in _CRATES:
         return None
     name = path[-1]
+    if path[0] == "cuda_std" and "intrinsics" not in path:
+        return None
     return next((result for pattern, result in _PATTERNS if pattern.match(name)), None)

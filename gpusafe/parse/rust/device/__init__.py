@@ -13,7 +13,8 @@ from gpusafe.parse.rust import ast
 from gpusafe.parse.rust.device.kernels import kernel_functions, lower_kernel
 from gpusafe.parse.rust.device.lowering import Problem
 from gpusafe.parse.rust.device.preludes import all_preludes
-from gpusafe.parse.rust.device.program import Module, Program, build_module
+from gpusafe.parse.rust.device.program import Module, Program, build_module, family
+from gpusafe.parse.syntax_cfg import DEVICE
 from gpusafe.parse.workspace_model import Crate, ModulePath, Workspace
 
 __all__ = ["DeviceKernels", "Problem", "lower_file", "lower_kernels"]
@@ -72,7 +73,11 @@ def _tree(workspace: Workspace, crate: Crate, trees: dict[str, Module]) -> Modul
             continue
         child = parent.children.get(path[-1])
         if child is None:
-            child = build_module((crate.name, *path), modules[path].items, parent)
+            written = modules[path]
+            on_device = next((m for m in (written, *written.others) if DEVICE in m.sets), None)
+            if on_device is None:
+                continue
+            child = build_module((crate.name, *path), on_device.items, parent)
             parent.children[path[-1]] = child
         places[path] = child
     return root
@@ -86,7 +91,7 @@ def _program(workspace: Workspace, crate: Crate, trees: dict[str, Module]) -> Pr
         here = todo.pop()
         for name, key in here.locals.items():
             other = workspace.by_key.get(key)
-            if other is not None and key not in seen and name not in ("cuda_device", "cuda_std"):
+            if other is not None and key not in seen and family((name,)) is None:
                 seen.add(key)
                 todo.append(other)
                 roots.setdefault(name, _tree(workspace, other, trees))

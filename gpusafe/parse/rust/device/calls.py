@@ -134,6 +134,8 @@ def call_fn(
     if item.body is None:
         path = (*fn.module.path, fn.name)
         return foreign_call(lw, path if fn.module.family is None else (fn.name,), given, args, span, want)
+    if fn.name in fn.module.ambiguous and fn.impl is None and fn.trait is None:
+        lw.unmodelled(f"which `{fn.name}` conditional compilation picks", span)
     same = sum(1 for f in lw.active if f.item is item)
     if lw.frame.depth >= MAX_DEPTH or same >= _MAX_SAME:
         return lw.unmodelled(f"the recursive call of `{fn.name}`", span)

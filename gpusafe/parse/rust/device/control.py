@@ -9,7 +9,7 @@ from gpusafe.ir import kernel as k
 from gpusafe.ir.expr import BOOL as IR_BOOL
 from gpusafe.ir.expr import FALSE, TRUE, Expr, Var
 from gpusafe.parse.rust import ast
-from gpusafe.parse.rust.device import drops, patterns, terms
+from gpusafe.parse.rust.device import conditional, drops, patterns, terms
 from gpusafe.parse.rust.device.bodies import Body, Hole, Join, Nest, is_empty
 from gpusafe.parse.rust.device.coercing import coerce
 from gpusafe.parse.rust.device.frames import LoopCtx, Scope
@@ -30,7 +30,7 @@ def block_value(lw: Lowering, block: ast.Block, want: Ty | None) -> Value:
         for stmt in block.stmts:
             statement(lw, stmt)
         value: Value = UNIT_VALUE
-        if block.tail is not None:
+        if block.tail is not None and conditional.compiled(block.tail_attributes) != FALSE:
             value = lw.expr(block.tail, want)
             drops.drop_temporaries(lw, block.tail.span)
         drops.drop_scope(lw, lw.scope, block.span)
@@ -57,7 +57,23 @@ def _block_module(lw: Lowering, block: ast.Block) -> Module:
 
 
 def statement(lw: Lowering, stmt: ast.Stmt) -> None:
-    """One statement of a block."""
+    """One statement of a block, if it is compiled."""
+    compiled = conditional.compiled(stmt.attributes) if isinstance(stmt, ast.Let | ast.ExprStmt) else TRUE
+    if compiled == FALSE:
+        return
+    if compiled == TRUE:
+        _statement(lw, stmt)
+        return
+    if isinstance(stmt, ast.Let):
+        lw.unmodelled("a `let` under a `cfg` that is not decided here", stmt.span)
+        _statement(lw, stmt)
+        return
+    with lw.body() as body:
+        _statement(lw, stmt)
+    when(lw, compiled, body, [], stmt.span)
+
+
+def _statement(lw: Lowering, stmt: ast.Stmt) -> None:
     match stmt:
         case ast.Let():
             _let(lw, stmt)
@@ -312,6 +328,8 @@ def match_value(lw: Lowering, node: ast.Match, want: Ty | None) -> Value:
     if lw.dead:
         return NEVER
     place = _loaded(lw, place, node)
+    arms = tuple(a for a in node.arms if conditional.compiled(a.attributes) != FALSE)
+    node = ast.Match(node.span, node.value, arms)
     join = Join(hint=lw.hint)
     if any(arm.guard is not None for arm in node.arms):
         return _guarded_match(lw, node, place, join, want)

@@ -82,7 +82,8 @@ class Finisher:
     def stmt(self, stmt: k.Stmt) -> k.Stmt:
         """A statement with all its terms settled."""
         changes: dict[str, Any] = {}
-        for name in _fields(type(stmt)):
+        kind: Any = type(stmt)
+        for name in _fields(kind):
             value = getattr(stmt, name)
             match value:
                 case Expr():

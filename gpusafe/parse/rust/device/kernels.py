@@ -43,6 +43,7 @@ from gpusafe.parse.rust.device.values import (
     Value,
 )
 from gpusafe.parse.rust.device.written import lower_type
+from gpusafe.parse.syntax_cfg import DEVICE, item_sets
 from gpusafe.span import Span
 
 _KERNEL_ABIS = ("ptx-kernel", "gpu-kernel")
@@ -61,7 +62,7 @@ def kernel_functions(program: Program, root: Module) -> Iterator[KernelFn]:
     """The kernels in a module tree, in order of the source."""
     for module in sorted(program.walk(root), key=lambda m: m.path):
         for item in module.items:
-            if (isinstance(item, ast.Fn) and item.body is not None) or (isinstance(item, ast.Fn) and item.problem):
+            if isinstance(item, ast.Fn) and (item.body is not None or item.problem) and DEVICE in item_sets(item):
                 dialect = dialect_of(program, module, item)
                 made = make_def(item, module)
                 if dialect is not None and isinstance(made, FnDef):

@@ -8,7 +8,7 @@ from gpusafe.ir import kernel as k
 from gpusafe.ir.expr import PTR, TRUE, PtrBase
 from gpusafe.parse.rust import ast, macros
 from gpusafe.parse.rust.build import parse_wrapped
-from gpusafe.parse.rust.device import inline_asm, layout
+from gpusafe.parse.rust.device import conditional, inline_asm, layout
 from gpusafe.parse.rust.device.control import condition, conjuncts
 from gpusafe.parse.rust.device.lowering import Gap, Lowering
 from gpusafe.parse.rust.device.operators import operands
@@ -134,6 +134,10 @@ def _const_block(lw: Lowering, node: ast.MacroCall, want: Ty | None) -> Value:
     return Agg(UNIT_VALUE.ty)
 
 
+def _cfg(lw: Lowering, node: ast.MacroCall, want: Ty | None) -> Value:
+    return lw.scalar(conditional.predicate(node.text))
+
+
 _MACROS: dict[str, _Macro] = {
     "assert": _assert,
     "gpu_assert": _assert,
@@ -148,6 +152,7 @@ _MACROS: dict[str, _Macro] = {
     "addr_of_mut": _address(True),
     "matches": _matches,
     "shared_array": _shared_array,
+    "cfg": _cfg,
     "static_assert": _const_block,
     "const_assert": _const_block,
 }

@@ -20,6 +20,7 @@ from gpusafe.parse.rust.device import (
 from gpusafe.parse.rust.device.frames import TypeEnv
 from gpusafe.parse.rust.device.lowering import Gap, Lowering
 from gpusafe.parse.rust.device.operators import assigned, compare, kept, operands, plain
+from gpusafe.parse.rust.device.paths import lowered_args
 from gpusafe.parse.rust.device.places import borrow, deref, element, read, term_of
 from gpusafe.parse.rust.device.program import FnDef
 from gpusafe.parse.rust.device.selecting import find_method
@@ -202,7 +203,8 @@ def _builtin(
         case PtrTy(is_ref=False):
             return pointer_methods.pointer_method(lw, read(lw, place, span), ty, name, args, span, given)
         case SliceTy() | ArrayTy():
-            return slice_methods.slice_method(lw, place, name, args, span)
+            numbers = [g for g in lowered_args(lw, given) if isinstance(g, Expr)] if given else []
+            return slice_methods.slice_method(lw, place, name, args, span, numbers[0] if numbers else None)
         case AtomicTy():
             return atomics.atomic_method(lw, place, ty, name, args, span)
         case AdtTy(adt=adt) if adt.module.family == "core" and adt.name.startswith("Range"):

@@ -23,7 +23,7 @@ from gpusafe.parse.rust.device.program import (
     TraitDef,
     VariantDef,
 )
-from gpusafe.parse.rust.device.selecting import default_method, find_method
+from gpusafe.parse.rust.device.selecting import default_const, default_method, find_method
 from gpusafe.parse.rust.device.types import (
     SCALARS,
     AdtTy,
@@ -211,7 +211,7 @@ def associated(lw: Lowering, ty: Ty, name: str, path: ast.Path, trait: tuple[str
     if found is not None:
         fn, env = found
         return FnVal(FN_TY, fn, env, path.generics, lw.env)
-    held = impl_const(lw, ty, name)
+    held = impl_const(lw, ty, name) or default_const(lw, ty, name)
     if held is not None:
         const, env = held
         place = const_place(lw, const, env, path.span)
@@ -261,12 +261,15 @@ def const_place(lw: Lowering, const: ConstDef, env: TypeEnv, span: Span) -> Plac
         return cached
     made = _const_value(lw, const, env, span)
     place: Place = ValuePlace(made.ty, made)
-    if isinstance(made, ArrayVal) and len(made.items) > _MANY:
-        size, _ = layout.size_align(lw, made.ty.elem)
+    array = lw.infer.shallow(made.ty)
+    unknown = isinstance(made, Unknown) and isinstance(array, ArrayTy) and terms.const_int(array.length) is not None
+    if unknown or (isinstance(made, ArrayVal) and len(made.items) > _MANY):
+        assert isinstance(array, ArrayTy)
+        size, _ = layout.size_align(lw, array.elem)
         name = lw.fresh(const.name)
-        length = terms.int_const(len(made.items))
+        length = array.length
         lw.regions[name] = k.Region(name, k.Space.CONSTANT, size, length, lw.at(const.item.span), read_only=True)
-        place = MemPlace(made.ty, PtrBase(PTR, name))
+        place = MemPlace(array, PtrBase(PTR, name))
     if not env.generics:
         lw.constants[key] = place
     return place

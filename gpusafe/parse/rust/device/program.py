@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from gpusafe.parse.rust import ast
+from gpusafe.parse.syntax_cfg import DEVICE, item_sets
 
 _MAX_HOPS = 32  # chains of `use` that are longer are cyclic
 
@@ -16,7 +17,8 @@ class Module:
     """One module.
 
     ``family`` is set for the parts of the prelude (``core``, ``cuda_std``, ``oxide``). ``transparent``: the items of a
-    block, which sees everything around it.
+    block, which sees everything around it. ``ambiguous``: names that several items have, as conditional compilation
+    that is not decided here picks one of them.
     """
 
     path: tuple[str, ...]
@@ -30,6 +32,7 @@ class Module:
     uses: dict[str, list[tuple[str, ...]]] = field(default_factory=dict)
     globs: list[tuple[str, ...]] = field(default_factory=list)
     transparent: bool = False
+    ambiguous: set[str] = field(default_factory=set)
 
     @property
     def root(self) -> Module:
@@ -143,6 +146,8 @@ def build_module(
     while todo:
         module = todo.pop()
         for item in module.items:
+            if DEVICE not in item_sets(item):
+                continue
             if isinstance(item, ast.Mod) and item.items is not None:
                 child = Module((*module.path, item.name), item.items, module, family)
                 module.children[item.name] = child
@@ -171,6 +176,8 @@ def enter(module: Module, item: ast.Item) -> None:
             if made is None:
                 return
             space = module.types if isinstance(made, AdtDef | AliasDef | TraitDef) else module.values
+            if item.name in space:
+                module.ambiguous.add(item.name)
             space.setdefault(item.name, made)
 
 
@@ -187,7 +194,8 @@ class Program:
         for root in (*self.roots.values(), *self.preludes.values()):
             for module in self.walk(root):
                 for item in module.items:
-                    self.index_impls(item, module)
+                    if DEVICE in item_sets(item):
+                        self.index_impls(item, module)
 
     @staticmethod
     def walk(root: Module) -> Iterator[Module]:
@@ -358,6 +366,7 @@ _FAMILIES = {
     "cuda_std": "cuda_std",
     "cuda_device": "oxide",
     "cuda_oxide": "oxide",
+    "cuda_intrinsics": "oxide",
 }
 
 

@@ -8,7 +8,7 @@ from gpusafe.ir.expr import Expr
 from gpusafe.parse.rust import ast
 from gpusafe.parse.rust.device.frames import TypeEnv
 from gpusafe.parse.rust.device.lowering import Lowering
-from gpusafe.parse.rust.device.program import FnDef, ImplDef, Module, TraitDef
+from gpusafe.parse.rust.device.program import ConstDef, FnDef, ImplDef, Module, TraitDef
 from gpusafe.parse.rust.device.types import (
     AdtTy,
     ArrayTy,
@@ -148,6 +148,20 @@ def find_method(lw: Lowering, ty: Ty, name: str) -> tuple[FnDef, TypeEnv] | None
         made = default_method(lw, impl.module, impl.item.trait, name, env)
         if made is not None:
             return made
+    return None
+
+
+def default_const(lw: Lowering, ty: Ty, name: str) -> tuple[ConstDef, TypeEnv] | None:
+    """An associated constant that a trait of the type provides itself."""
+    for impl, env in matching_impls(lw, ty):
+        if impl.item.trait is None:
+            continue
+        found = lw.program.resolve(impl.module, impl.item.trait.names, values=False)
+        if found is None or not isinstance(found.target, TraitDef):
+            continue
+        for item in found.target.item.items:
+            if isinstance(item, ast.Const) and item.name == name and item.value is not None:
+                return ConstDef(name, found.target.module, item), TypeEnv(found.target.module, env.generics, ty)
     return None
 
 

@@ -81,9 +81,13 @@ def range_ends(lw: Lowering, index: Agg, length: Expr, span: Span) -> tuple[Expr
     return low if low is not None else terms.int_const(0), high if high is not None else length
 
 
-def slice_method(lw: Lowering, place: Place, name: str, args: list[Value], span: Span) -> Value | None:
-    """A method of a slice or array; None when there is none of that name."""
+def slice_method(
+    lw: Lowering, place: Place, name: str, args: list[Value], span: Span, count: Expr | None = None
+) -> Value | None:
+    """A method of a slice or array; None when there is none of that name. ``count``: a constant in its turbofish."""
     ty = lw.infer.shallow(place.ty)
+    if name in ("as_chunks", "as_chunks_mut") and count is not None and isinstance(ty, SliceTy | ArrayTy):
+        return _as_chunks(lw, place, ArrayTy(ty.elem, count), span)
     if name == "len" and isinstance(ty, ArrayTy):
         return lw.scalar(ty.length)
     if name == "map" and isinstance(ty, ArrayTy):
@@ -211,6 +215,24 @@ def _split_at(lw: Lowering, place: Place, args: list[Value], span: Span) -> Valu
     return tuple_value(TupleTy((fat.ty, fat.ty)), halves)
 
 
+def _split_checked(checked: bool) -> _Handler:
+    def run(lw: Lowering, place: Place, args: list[Value], span: Span) -> Value:
+        fat = as_slice(lw, place, span)
+        middle = _index(lw, args[0], span)
+        start = element(lw, place_of(fat), middle, span)
+        assert isinstance(start, MemPlace)
+        halves = tuple_value(
+            TupleTy((fat.ty, fat.ty)),
+            (Fat(fat.ty, fat.ptr, middle), Fat(fat.ty, start.ptr, terms.binary(Op.SUB, fat.len, middle))),
+        )
+        if not checked:
+            return halves
+        cond = terms.binary(Op.LE, middle, fat.len)
+        return EnumVal(option_type(lw, halves.ty), cond, ((0, ()), (1, (halves,))))
+
+    return run
+
+
 def _chunks(exact: bool) -> _Handler:
     def run(lw: Lowering, place: Place, args: list[Value], span: Span) -> Value:
         fat = as_slice(lw, place, span)
@@ -231,6 +253,18 @@ def _chunks(exact: bool) -> _Handler:
         return Indexed(fat.ty, count, get)
 
     return run
+
+
+def _as_chunks(lw: Lowering, place: Place, ty: Ty, span: Span) -> Value:
+    """``as_chunks::<N>()``: a slice of arrays, and what is left over."""
+    fat = as_slice(lw, place, span)
+    assert isinstance(fat.ty, PtrTy) and isinstance(ty, ArrayTy)
+    count = terms.binary(Op.DIV, fat.len, ty.length)
+    rest = terms.binary(Op.REM, fat.len, ty.length)
+    start = element(lw, place_of(fat), terms.binary(Op.MUL, count, ty.length), span)
+    assert isinstance(start, MemPlace)
+    chunks = PtrTy(SliceTy(ty), fat.ty.mutable, True)
+    return tuple_value(TupleTy((chunks, fat.ty)), (Fat(chunks, fat.ptr, count), Fat(fat.ty, start.ptr, rest)))
 
 
 def _windows(lw: Lowering, place: Place, args: list[Value], span: Span) -> Value:
@@ -316,6 +350,10 @@ _METHODS: dict[str, _Handler] = {
     "last_mut": _ends(False, True),
     "split_at": _split_at,
     "split_at_mut": _split_at,
+    "split_at_checked": _split_checked(True),
+    "split_at_mut_checked": _split_checked(True),
+    "split_at_unchecked": _split_checked(False),
+    "split_at_mut_unchecked": _split_checked(False),
     "chunks": _chunks(False),
     "chunks_mut": _chunks(False),
     "chunks_exact": _chunks(True),

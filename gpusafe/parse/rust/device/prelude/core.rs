@@ -531,3 +531,29 @@ pub fn _grid_dim_z() -> u32 {
 pub fn _syncthreads() {
     __barrier("block")
 }
+
+pub struct NonZero<T> {
+    value: T,
+}
+pub type NonZeroU8 = NonZero<u8>;
+pub type NonZeroU16 = NonZero<u16>;
+pub type NonZeroU32 = NonZero<u32>;
+pub type NonZeroU64 = NonZero<u64>;
+pub type NonZeroUsize = NonZero<usize>;
+pub type NonZeroI32 = NonZero<i32>;
+pub type NonZeroI64 = NonZero<i64>;
+impl<T> NonZero<T> {
+    fn new(value: T) -> Option<NonZero<T>> {
+        if value != 0 {
+            Some(NonZero { value })
+        } else {
+            None
+        }
+    }
+    fn new_unchecked(value: T) -> NonZero<T> {
+        NonZero { value }
+    }
+    fn get(self) -> T {
+        self.value
+    }
+}

@@ -1688,3 +1688,150 @@ pub enum AtomicOrdering {
     AcqRel,
     SeqCst,
 }
+
+// -- small vectors, clocks --------------------------------------------------------------------------------------------
+
+pub struct CuSimd<T, const N: usize> {
+    data: [T; N],
+}
+pub type Float2 = CuSimd<f32, 2>;
+pub type Float4 = CuSimd<f32, 4>;
+impl<T, const N: usize> CuSimd<T, N> {
+    fn new(data: [T; N]) -> CuSimd<T, N> {
+        CuSimd { data }
+    }
+    fn get<const I: usize>(&self) -> T {
+        self.data[I]
+    }
+    fn at(&self, i: usize) -> T {
+        self.data[i]
+    }
+    fn index(&self, i: usize) -> &T {
+        &self.data[i]
+    }
+    fn to_array(self) -> [T; N] {
+        self.data
+    }
+    fn len(&self) -> usize {
+        N
+    }
+    fn x(&self) -> T {
+        self.data[0]
+    }
+    fn y(&self) -> T {
+        self.data[1]
+    }
+    fn z(&self) -> T {
+        self.data[2]
+    }
+    fn w(&self) -> T {
+        self.data[3]
+    }
+    fn xy(self) -> (T, T) {
+        (self.data[0], self.data[1])
+    }
+    fn xyzw(self) -> (T, T, T, T) {
+        (self.data[0], self.data[1], self.data[2], self.data[3])
+    }
+}
+pub fn clock() -> u32 {
+    __havoc::<u32>("a clock")
+}
+pub fn clock64() -> u64 {
+    __havoc::<u64>("a clock")
+}
+pub fn globaltimer() -> u64 {
+    __havoc::<u64>("a clock")
+}
+pub fn smid() -> u32 {
+    __havoc::<u32>("the number of a multiprocessor")
+}
+pub fn nsmid() -> u32 {
+    __havoc::<u32>("the number of multiprocessors")
+}
+pub fn gridid() -> u64 {
+    __havoc::<u64>("the number of the grid")
+}
+pub fn warpid() -> u32 {
+    __havoc::<u32>("the hardware's number of a warp")
+}
+pub fn nwarpid() -> u32 {
+    __havoc::<u32>("the number of warps")
+}
+
+/// The raw names of `cuda_intrinsics`.
+pub mod sreg {
+    pub fn thread_idx_x() -> u32 {
+        __special("tid.x")
+    }
+    pub fn thread_idx_y() -> u32 {
+        __special("tid.y")
+    }
+    pub fn thread_idx_z() -> u32 {
+        __special("tid.z")
+    }
+    pub fn block_idx_x() -> u32 {
+        __special("ctaid.x")
+    }
+    pub fn block_idx_y() -> u32 {
+        __special("ctaid.y")
+    }
+    pub fn block_idx_z() -> u32 {
+        __special("ctaid.z")
+    }
+    pub fn block_dim_x() -> u32 {
+        __special("ntid.x")
+    }
+    pub fn block_dim_y() -> u32 {
+        __special("ntid.y")
+    }
+    pub fn block_dim_z() -> u32 {
+        __special("ntid.z")
+    }
+    pub fn grid_dim_x() -> u32 {
+        __special("nctaid.x")
+    }
+    pub fn grid_dim_y() -> u32 {
+        __special("nctaid.y")
+    }
+    pub fn grid_dim_z() -> u32 {
+        __special("nctaid.z")
+    }
+}
+
+pub struct Swizzle<const B: usize, const M: usize, const S: usize> {}
+impl<const B: usize, const M: usize, const S: usize> Swizzle<B, M, S> {
+    fn apply(offset: usize) -> usize {
+        offset ^ (((offset >> S) & ((1 << B) - 1)) << M)
+    }
+    fn undo(offset: usize) -> usize {
+        offset ^ (((offset >> S) & ((1 << B) - 1)) << M)
+    }
+}
+impl<T> RowView32<T> {
+    fn empty() -> RowView32<T> {
+        RowView32 { ptr: core::ptr::null(), len: 0 }
+    }
+    fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+impl<T> ColView32<T> {
+    fn empty() -> ColView32<T> {
+        ColView32 { ptr: core::ptr::null(), stride: 0, len: 0 }
+    }
+    fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+impl CoalescedThreads {
+    fn shfl_xor_f32(&self, var: f32, lane_mask: u32) -> f32 {
+        self.shfl_xor(var, lane_mask)
+    }
+    fn shfl_down_f32(&self, var: f32, delta: u32) -> f32 {
+        self.shfl_down(var, delta)
+    }
+    fn shfl_up_f32(&self, var: f32, delta: u32) -> f32 {
+        self.shfl_up(var, delta)
+    }
+}
