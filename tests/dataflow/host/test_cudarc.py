@@ -64,7 +64,10 @@ def test_a_slice_keeps_its_stream_counted() -> None:
     text = (
         CUDARC
         + """
-fn make(ctx: &Arc<CudaContext>) -> CudaSlice<f32> { let side = ctx.new_stream().unwrap(); side.alloc_zeros(64).unwrap() }
+fn make(ctx: &Arc<CudaContext>) -> CudaSlice<f32> {
+    let side = ctx.new_stream().unwrap();
+    side.alloc_zeros(64).unwrap()
+}
 fn main() {
     let ctx = CudaContext::new(0).unwrap();
     let a = make(&ctx);
