@@ -187,7 +187,8 @@ def merge(kernel: Kernel, judged: Sequence[Judged]) -> Confirmation:
 
 
 def _fault(weaker: Weaker, target: Target) -> Fault:
-    notes = tuple(f"{target.name}, line {i.line} of the PTX: {i.text}" for i in weaker.instrs[:6])
+    shown = [*weaker.declarations, *((i.line, i.text) for i in weaker.instrs[:6])]
+    notes = tuple(f"{target.name}, line {line} of the PTX: {text}" for line, text in shown)
     return Fault("GS307", weaker.message, weaker.primary, weaker.related, notes, weaker.help)
 
 

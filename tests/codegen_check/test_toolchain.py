@@ -10,6 +10,11 @@ from gpusafe.codegen_check.core_library import SetupError, ready_sysroot, setup_
 from gpusafe.codegen_check.toolchain import Rustc, find
 
 
+def bare(tmp_path: Path) -> dict[str, str]:
+    """An environment with nothing on the path and a cache of its own."""
+    return {"PATH": "", "XDG_CACHE_HOME": str(tmp_path / "own-cache")}
+
+
 def program(path: Path, text: str) -> Path:
     """A shell script."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -28,7 +33,7 @@ def compiler(home: Path, text: str = "echo 'rustc 1.96.0 (test)'") -> Path:
 
 def test_a_compiler_with_the_library_source_is_taken(tmp_path: Path) -> None:
     path = compiler(tmp_path)
-    found = find(rustc=str(path), environ={"PATH": ""})
+    found = find(rustc=str(path), environ=bare(tmp_path))
     assert found.rustc is not None
     assert found.rustc.release == (1, 96, 0)
     assert found.rustc.library == tmp_path / "lib/rustlib/src/rust/library"
@@ -36,21 +41,21 @@ def test_a_compiler_with_the_library_source_is_taken(tmp_path: Path) -> None:
 
 def test_a_compiler_without_target_and_source_is_named_in_the_reason(tmp_path: Path) -> None:
     path = program(tmp_path / "bin/rustc", "echo 'rustc 1.96.0'")
-    found = find(rustc=str(path), environ={"PATH": ""})
+    found = find(rustc=str(path), environ=bare(tmp_path))
     assert found.rustc is None
     assert "neither nvptx64-nvidia-cuda nor the library source" in found.why
 
 
 def test_a_compiler_that_does_not_run_is_named_in_the_reason(tmp_path: Path) -> None:
     path = compiler(tmp_path, "exit 3")
-    assert "does not run" in find(rustc=str(path), environ={"PATH": ""}).why
+    assert "does not run" in find(rustc=str(path), environ=bare(tmp_path)).why
 
 
 def test_a_rustup_proxy_is_never_started(tmp_path: Path) -> None:
     mark = tmp_path / "started"
     rustup = program(tmp_path / "bin/rustup", f"touch {mark}; echo 'rustc 1.96.0'")
     (tmp_path / "bin/rustc").symlink_to(rustup)
-    found = find(rustc=str(tmp_path / "bin/rustc"), environ={"PATH": ""})
+    found = find(rustc=str(tmp_path / "bin/rustc"), environ=bare(tmp_path))
     assert found.rustc is None
     assert not mark.exists()
 
@@ -61,14 +66,14 @@ def test_rustups_toolchains_are_found_in_its_folder(tmp_path: Path, monkeypatch:
         "gpusafe.codegen_check.toolchain._is_rustup_proxy",
         lambda path: not str(path).startswith(str(tmp_path)),  # hide this machine's own compilers
     )
-    found = find(environ={"PATH": "", "RUSTUP_HOME": str(tmp_path)})
+    found = find(environ={**bare(tmp_path), "RUSTUP_HOME": str(tmp_path)})
     assert found.rustc is not None
     assert found.rustc.path == tmp_path / "toolchains/nightly-x/bin/rustc"
 
 
 def test_ptxas_is_found_in_a_toolkit_and_asked_for_its_version(tmp_path: Path) -> None:
     program(tmp_path / "bin/ptxas", "echo 'Cuda compilation tools, release 13.0, V13.0.88'")
-    found = find(environ={"PATH": "", "CUDA_HOME": str(tmp_path)})
+    found = find(environ={**bare(tmp_path), "CUDA_HOME": str(tmp_path)})
     assert found.ptxas is not None
     assert found.ptxas.version == "13.0"
 

@@ -13,7 +13,7 @@ class Weaker:
     """The PTX does less than the source asks.
 
     ``message`` is the headline, ``primary`` the source operation with what it asks for, ``instrs`` the PTX that stands
-    for it (empty: there is none), ``help`` what to do about it.
+    for it (empty: there is none), ``declarations`` PTX variables as (line, text), ``help`` what to do about it.
     """
 
     message: str
@@ -21,3 +21,4 @@ class Weaker:
     instrs: tuple[Instr, ...] = ()
     related: tuple[Site, ...] = ()
     help: tuple[str, ...] = ()
+    declarations: tuple[tuple[int, str], ...] = ()

@@ -29,6 +29,7 @@ def shared_in_global(context: Context, symbols: Sequence[Symbol], meant: Collect
                     f"`{name}` is in global memory in the compiled PTX: all blocks share one copy",
                     Site(region.span, "meant to be shared memory, one copy per block"),
                     related=_accesses(context, region.name),
+                    declarations=((symbol.line, f".global {symbol.name}[{symbol.bytes}];"),),
                     help=(
                         'declare the variable with `global_asm!(".shared ...")`: rustc has no static in shared memory',
                     ),
