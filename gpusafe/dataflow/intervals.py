@@ -70,7 +70,7 @@ class Intervals:
         low, high = term.type.low, term.type.high
         if low <= raw[0] and raw[1] <= high:
             return raw
-        if term.op in ("ind", "iter") or (term.data is True and term.op in "+-*"):
+        if term.op in ("ind", "iter") or (term.data is True and term.op in ("+", "-", "*", "cast")):
             return _meet((low, high), raw)
         return low, high
 

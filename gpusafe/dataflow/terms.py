@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpusafe.dataflow.arith import clip, fold
-from gpusafe.ir.expr import BOOL, PTR, U64, Type
+from gpusafe.ir.expr import BOOL, I64, PTR, U64, Type
 
 COMPLEMENT = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 COMPARE = frozenset(COMPLEMENT)
@@ -133,6 +133,10 @@ class Terms:
             if a.type.low <= inner.type.low and inner.type.high <= a.type.high:
                 return self.cast(type_, inner)
         return self.make("cast", type_, (a,))
+
+    def natural(self, a: Term) -> Term:
+        """A size or an offset of memory as a signed number; such numbers are below 2^63."""
+        return self.cast(I64, a) if a.const is not None or a.type == I64 else self.make("cast", I64, (a,), True)
 
     def _cast_const(self, type_: Type, a: Term) -> Term:
         value = a.data
@@ -266,7 +270,7 @@ class Terms:
             case "select":
                 return self.select(*args)
             case "cast":
-                return self.cast(term.type, args[0])
+                return self.natural(args[0]) if term.data is True else self.cast(term.type, args[0])
             case "not" | "~" | "neg" | "clz" | "ctz" | "popc" | "brev" | "abs":
                 return self.unary("not" if term.op == "~" else term.op, args[0])
             case "ptradd":

@@ -203,7 +203,7 @@ def _checked(setting: Setting, context: LaunchContext, accesses: list[Access]) -
         length = context.bindings.lengths.get(access.region)
         if length is None:
             return False
-        size = terms.binary("*", terms.cast(I64, length), terms.const(access.size, I64), True)
+        size = terms.binary("*", terms.natural(length), terms.const(access.size, I64), True)
         if leaves(setting, access, size).status != "unsat":
             return False
     return True

@@ -92,7 +92,7 @@ def _shared_memory(
         if arg.range is None:
             unknown.append(param.region)
             continue
-        start = terms.cast(I64, values.evaluate(arg.range.start, {}))
+        start = terms.natural(values.evaluate(arg.range.start, {}))
         memory = site.path.memory.get(arg.range.memory)
         if memory is None or memory.kind == "unknown":
             unknown.append(param.region)
@@ -112,11 +112,11 @@ def argument_bytes(kernel: Kernel, site: LaunchSite, context: LaunchContext) -> 
             continue
         memory = site.path.memory.get(arg.range.memory)
         if arg.range.size is not None:
-            out[param.region] = terms.cast(I64, values.evaluate(arg.range.size, {}))
+            out[param.region] = terms.natural(values.evaluate(arg.range.size, {}))
         elif memory is not None and memory.length is not None and memory.elem_bytes is not None:
-            length = terms.cast(I64, values.evaluate(memory.length, {}))
+            length = terms.natural(values.evaluate(memory.length, {}))
             whole = terms.binary("*", length, terms.const(memory.elem_bytes, I64), True)
-            start = terms.cast(I64, values.evaluate(arg.range.start, {}))
+            start = terms.natural(values.evaluate(arg.range.start, {}))
             out[param.region] = terms.binary("-", whole, start, True)
     return out
 
