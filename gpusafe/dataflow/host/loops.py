@@ -101,12 +101,12 @@ def _general(m: Machine, expr: ast.For, source: IterVal, count: int | None) -> N
                 return
             period = repetition.period(m, watch)
             if period is not None and _may_end(count, index + 1, period):
-                _conclude(m, expr.span, watch, period, repetition.has_work or not host_only)
+                _conclude(m, expr.span, period, repetition.has_work or not host_only)
                 return
     finally:
         m.loops.remove(watch)
     if repetition.has_work or (watch.reasons and not host_only):
-        _not_summarised(m, expr.span, "its iterations do not repeat")
+        _not_summarised(m, expr.span, repetition.why)
 
 
 def _surely_runs(m: Machine, expr: ast.For, source: IterVal) -> bool:
@@ -125,12 +125,10 @@ def _may_end(count: int | None, done: int, period: int) -> bool:
     return count is None or (count - done) % period == 0
 
 
-def _conclude(m: Machine, span: Span, watch: LoopWatch, period: int, has_work: bool) -> None:
+def _conclude(m: Machine, span: Span, period: int, has_work: bool) -> None:
     if not has_work:
         return
     m.generalised.append(f"loop at {span.file}:{span.line}: period {period}")
-    if watch.reasons:
-        _not_summarised(m, span, watch.reasons[0])
 
 
 def _not_summarised(m: Machine, span: Span, why: str) -> None:
@@ -185,7 +183,7 @@ def _until(m: Machine, expr: ast.Expr, cond: ast.Expr | None, body: ast.Block, l
                 return _leave(m, cond, body)
             period = repetition.period(m, watch)
             if period is not None:
-                _conclude(m, expr.span, watch, period, repetition.has_work)
+                _conclude(m, expr.span, period, repetition.has_work)
                 return _leave(m, cond, body)
             if index >= MAX_ITERATIONS + EXACT_ITERATIONS or (
                 repetition.rounds >= MAX_ITERATIONS and index > MAX_ITERATIONS
@@ -193,7 +191,7 @@ def _until(m: Machine, expr: ast.Expr, cond: ast.Expr | None, body: ast.Block, l
                 if key is not None and not repetition.has_work:
                     pass_over(m, body)
                     return None
-                _not_summarised(m, expr.span, "its iterations do not repeat")
+                _not_summarised(m, expr.span, repetition.why)
                 return None
     finally:
         m.loops.remove(watch)

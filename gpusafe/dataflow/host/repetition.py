@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, fields, is_dataclass
 
-from gpusafe.dataflow.host.handles import Buffer, Context, EventHandle, Guard, StreamHandle, View
 from gpusafe.dataflow.host import terms
+from gpusafe.dataflow.host.handles import Buffer, Context, EventHandle, Guard, StreamHandle, View
 from gpusafe.dataflow.host.machine import LoopWatch, Machine
 from gpusafe.dataflow.host.values import MOVED, Cell, ClosureVal, RefVal, SeqVal, SharedVal, StructVal, TupleVal, Value
 from gpusafe.ir.expr import Const, Expr, Sym
@@ -55,6 +55,7 @@ class Repetition:
     history: dict[int, list[int]]
     marked: set[int]
     cells: list[Cell]
+    why: str
 
     def __init__(self, m: Machine) -> None:
         self.counts = []
@@ -67,6 +68,7 @@ class Repetition:
         self.history = {}
         self.marked = set()
         self.cells = []
+        self.why = "its iterations do not repeat"
 
     def begin(self, m: Machine, watch: LoopWatch) -> None:
         """An iteration begins: what counters decide is noted for it alone."""
@@ -94,18 +96,17 @@ class Repetition:
         return "prune" if taken[-1] else "end"
 
     def period(self, m: Machine, watch: LoopWatch) -> int | None:
-        """The period with which the last iterations repeat, None when they do not yet.
-
-        ``watch`` then holds what counters decided in the iterations that repeat.
-        """
+        """The period with which the last iterations repeat without a counter's doing, None when they do not yet."""
         self.fixed = m.fixed_identifiers()
         self.done.append(self._describe(m, watch))
         for period in _PERIODS:
             if len(self.done) >= 3 * period and self._repeats(period):
                 window = self.done[-3 * period :]
-                if all(period % modulus == 0 for r in window for modulus in r.moduli):
-                    watch.reasons[:] = dict.fromkeys(reason for r in window for reason in r.reasons)
+                if any(period % modulus for r in window for modulus in r.moduli):
+                    continue
+                if not any(r.reasons for r in window):
                     return period
+                self.why = next(reason for r in window for reason in r.reasons)
         return None
 
     def _count(self, cells: list[Cell]) -> None:
@@ -277,8 +278,8 @@ def _sequence(items: list[Cell] | None, memory: str | None, seen: _Seen, depth: 
     known = seen.loop.relative(memory) if memory is not None else None
     if items is None or len(items) > 64:
         return ("sequence", known)
-    held = [_held(c.value, seen, depth + 1) for c in items]
-    if all(h in ("plain", "moved") for h in held):
+    held = [_inside(c, seen, depth) for c in items]
+    if all(isinstance(h, str) and h in ("plain", "moved", "integer") for h in held):
         return ("sequence", known)
     recent = [h for h in held if not _older(h)]
     return ("sequence", known, len(held) if len(recent) == len(held) else "grows", *recent)

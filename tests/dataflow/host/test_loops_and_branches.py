@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from gpusafe.ir.host import Gap
 from tests.dataflow.host.walking import CUDARC, line, main_paths, program_of, work
 
@@ -140,3 +142,32 @@ def test_match_on_a_known_variant_is_decided() -> None:
         items,
     )
     assert [x for x in found if x.startswith("sync")] == ["sync t"]
+
+
+@pytest.mark.parametrize(
+    ("before", "counting", "decides"),
+    [
+        ("", "", "i % 10 != 9"),
+        ("", "", "i.rem_euclid(7) != 6"),
+        ("let mut k = 0;", "k += 1;", "k != 57"),
+        ("let mut k = 0u32;", "k = (k + 1) % 10;", "k != 9"),
+        ("let mut k = [0u32; 2];", "k[0] += 1;", "k[0] != 57"),
+        ("struct R { k: u32 } let mut r = R { k: 0 };", "r.k += 1;", "r.k < 60"),
+        ("let mut log = Vec::new();", "log.push(1u8);", "log.len() != 57"),
+    ],
+)
+def test_what_a_loop_counts_may_decide_a_later_round(before: str, counting: str, decides: str) -> None:
+    body = f"{before} for i in 0..100i32 {{ {counting} if {decides} {{ s.memset_zeros(&mut a).unwrap(); }} }}"
+    assert [x for found in paths(body) for x in found if x.startswith("gap loop not summarised")]
+
+
+def test_an_index_that_comes_back_to_its_values_is_part_of_the_state() -> None:
+    body = "let r = [&s, &t]; let mut k = 0usize; for _ in 0..100 { r[k].memset_zeros(&mut a).unwrap(); k = 1 - k; } }"
+    (path,) = main_paths(CUDARC + HEAD + body)
+    assert path.generalised[0].endswith("period 2")
+    assert not [op for op in path.ops if isinstance(op, Gap)]
+
+
+def test_an_unknown_left_side_decides_whether_the_right_one_runs() -> None:
+    found = paths("let quick = std::env::args().count() > 3; let _done = quick || s.synchronize().is_ok();")
+    assert sorted(sum("sync" in x for x in path) for path in found) == [0, 1]
