@@ -260,6 +260,11 @@ class HostPath:
     generalised: tuple[str, ...] = ()
 
 
+def key_of(function: str, span: Span) -> str:
+    """Identifies a function within a run (many have the same name: each binary has a ``main``)."""
+    return f"{function}@{span.file}:{span.line}"
+
+
 @dataclass(frozen=True, slots=True)
 class HostFunction:
     """A host function that does GPU work: a unit of the report."""
@@ -272,7 +277,10 @@ class HostFunction:
 
 @dataclass(frozen=True, slots=True)
 class HostProgram:
-    """All host functions with GPU work and the paths through the roots (functions that nothing in sight calls)."""
+    """All host functions with GPU work and the paths through the roots (functions that nothing in sight calls).
+
+    ``gaps``: for each root (:func:`key_of`) the reasons of what is not modelled on its paths.
+    """
 
     functions: tuple[HostFunction, ...]
     paths: tuple[HostPath, ...]

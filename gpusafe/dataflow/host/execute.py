@@ -8,7 +8,7 @@ from gpusafe.dataflow.host.explore import explore
 from gpusafe.dataflow.host.loading import units_of
 from gpusafe.dataflow.host.program import Program, SourceUnit, build_program
 from gpusafe.dataflow.host.roots import gpu_functions, roots
-from gpusafe.ir.host import Gap, HostFunction, HostPath, HostProgram
+from gpusafe.ir.host import Gap, HostFunction, HostPath, HostProgram, key_of
 from gpusafe.ir.kernel import Kernel
 from gpusafe.parse.workspace_model import Workspace
 
@@ -54,5 +54,5 @@ def _gaps(paths: list[HostPath]) -> dict[str, tuple[str, ...]]:
     for path in paths:
         for op in path.ops:
             if isinstance(op, Gap):
-                found.setdefault(path.root, {}).setdefault(op.reason)
+                found.setdefault(key_of(path.root, path.root_span), {}).setdefault(op.reason)
     return {root: tuple(reasons) for root, reasons in found.items()}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from gpusafe.dataflow.contracts import KernelSummary
-from gpusafe.ir.host import Enqueue, Gap, HostFunction, HostPath, HostProgram, LaunchSite
+from gpusafe.ir.host import Enqueue, Gap, HostFunction, HostPath, HostProgram, LaunchSite, key_of
 from gpusafe.prove.host.attribution import Owner
 from gpusafe.prove.host.ledger import Ledger
 from gpusafe.prove.host.paths import PathCheck
@@ -113,7 +113,7 @@ def _units(program: HostProgram, ledger: Ledger, reached: set[tuple[str, Span]],
 
 def _gaps(program: HostProgram, function: HostFunction) -> list[Obligation]:
     """What the executor could not follow in a function."""
-    reasons = program.gaps.get(function.path) or program.gaps.get(function.name) or ()
+    reasons = program.gaps.get(key_of(function.name, function.span), ())
     question = f"all of `{function.name}` is modelled"
     return [Obligation("GS902", question, Verdict.UNKNOWN, function.span, reason) for reason in reasons]
 
