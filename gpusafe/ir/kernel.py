@@ -9,7 +9,7 @@ and synchronisation happen in statement order. A front end that meets something 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from gpusafe.ir.expr import Expr, Type
@@ -89,9 +89,13 @@ class KernelParam:
 
 @dataclass(frozen=True, slots=True)
 class Stmt:
-    """Base of statements; ``span`` is what a message underlines."""
+    """Base of statements; ``span`` is what a message underlines.
+
+    ``calls``: where the statement comes from an inlined function, the calls on the way to it, outermost first.
+    """
 
     span: Span
+    calls: tuple[Span, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from gpusafe.dataflow.concrete import ConcreteLaunch, Meeting, Touch
 from gpusafe.dataflow.concrete.machine import Divergence
+from gpusafe.dataflow.taint import walk
 from gpusafe.ir.kernel import Kernel, Region, Scope, Space
+from gpusafe.span import Span
 from gpusafe.verdict import Counterexample, Site
 
 DOES = {"read": "reads", "write": "writes", "atomic": "atomically updates", "borrow": "exclusively borrows"}
@@ -69,7 +71,17 @@ def of_meeting(kernel: Kernel, launch: ConcreteLaunch, meeting: Meeting, data: b
         notes.append(
             "whether a thread gets there depends on the contents of memory; the replay chose contents for which both do"
         )
-    return Counterexample(what, first, (second,), tuple(notes), _help(region, a, b))
+    calls = calls_to(kernel, a.span, b.span)
+    return Counterexample(what, first, (second, *calls), tuple(notes), _help(region, a, b))
+
+
+def calls_to(kernel: Kernel, *spans: Span) -> tuple[Site, ...]:
+    """The calls through which places in inlined functions are reached, each once, without the places themselves."""
+    found: dict[Span, None] = {}
+    for stmt in walk(kernel.body):
+        if stmt.span in spans:
+            found |= dict.fromkeys(stmt.calls)
+    return tuple(Site(span, "in this call") for span in found if span not in spans)
 
 
 def _headline(kernel: Kernel, region: Region, a: Touch, b: Touch) -> str:
@@ -99,7 +111,7 @@ def _why(region: Region, a: Touch, b: Touch) -> str:
             else "no grid barrier lies between the two accesses"
         )
     if a.thread // 32 == b.thread // 32:
-        return "both threads are in one warp, but lanes do not run in lockstep and no barrier lies between the two accesses"
+        return "both threads are in one warp, but lanes do not run in lockstep, and no barrier lies between the accesses"
     return "no barrier of the block lies between the two accesses"
 
 
@@ -127,7 +139,7 @@ def of_divergence(kernel: Kernel, launch: ConcreteLaunch, seen: Divergence) -> C
     return Counterexample(
         f"not all threads of a {scope} of `{kernel.name}` reach the same barrier",
         Site(seen.span, f"{waiting} waits here; {ends}"),
-        related,
+        (*related, *calls_to(kernel, seen.span)),
         (geometry(launch), *_values(kernel, launch)),
         ("move the barrier out of the condition, so that every thread reaches it; guard the accesses instead",),
     )

@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 import pytest
-from builder import KernelBuilder, V, launch
+from builder import KernelBuilder, V, launch, span
 from verdicts import launch_rules, rules, verdict
 
-from gpusafe.ir.expr import I32, U32, U64, Binary, Cast, Const, Op, Sym, Unary
-from gpusafe.ir.kernel import Kernel, Scope
+from gpusafe.ir.expr import F32, I32, U32, U64, Binary, Cast, Const, Op, Sym, Unary
+from gpusafe.ir.kernel import Kernel, Scope, Store
 from gpusafe.prove.kernels import check_kernel
 from gpusafe.verdict import Verdict
 
@@ -248,3 +248,13 @@ def test_more_threads_than_counters_race_whatever_the_contents_are() -> None:
     crowded, roomy = degrees(500), degrees(5000)
     assert rules(crowded, launch(crowded, 4, 256, {"n": 1000, "degree": 500})) == {"GS201"}
     assert verdict(roomy, launch(roomy, 4, 256, {"n": 1000, "degree": 5000})) == "unknown"
+
+
+def test_a_race_inside_an_inlined_function_names_the_call() -> None:
+    call = span(77)
+    k = KernelBuilder("total")
+    out = k.pointer("out")
+    k.emit(Store(span(5), out.at(0), Const(F32, 0.0), 4, calls=(call,)))
+    kernel = k.build()
+    refuted = [o.counterexample for o in check_kernel(kernel, [launch(kernel, 4, 64)]).obligations if o.counterexample]
+    assert [site.span for site in refuted[0].related] == [span(5), call]
