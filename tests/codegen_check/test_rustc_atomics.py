@@ -79,8 +79,14 @@ LEGAL = {"load": ("Relaxed", "Acquire", "SeqCst"), "store": ("Relaxed", "Release
 CASES = [(op, order) for op in CALLS for order in LEGAL.get(op, tuple(ORDERS))]
 
 
-@pytest.mark.parametrize(("op", "order"), CASES)
-@pytest.mark.parametrize("type_", ["AtomicU32", "AtomicU64"])
+@pytest.mark.parametrize(
+    ("type_", "op", "order"),
+    [
+        *(("AtomicU32", op, order) for op, order in CASES),
+        ("AtomicU64", "add", "AcqRel"),
+        ("AtomicU64", "cas", "AcqRel"),
+    ],
+)
 def test_only_wide_read_modify_writes_lose_their_order(tmp_path: Path, type_: str, op: str, order: str) -> None:
     statement = CALLS[op].format(order=order)
     comparison = judged(tmp_path, type_, statement, atomic(statement, type_, op, order))
@@ -89,8 +95,13 @@ def test_only_wide_read_modify_writes_lose_their_order(tmp_path: Path, type_: st
     assert comparison.unclear == ()
 
 
-@pytest.mark.parametrize(("op", "order"), [c for c in CASES if c[0] in ("add", "exch", "cas")])
-@pytest.mark.parametrize("type_", ["AtomicU8", "AtomicU16"])
+@pytest.mark.parametrize(
+    ("type_", "op", "order"),
+    [
+        *(("AtomicU8", op, order) for op in ("add", "exch", "cas") for order in ("Acquire", "Release", "SeqCst")),
+        ("AtomicU16", "cas", "AcqRel"),
+    ],
+)
 def test_emulated_narrow_atomics_keep_their_order(tmp_path: Path, type_: str, op: str, order: str) -> None:
     statement = CALLS[op].format(order=order)
     comparison = judged(tmp_path, type_, statement, atomic(statement, type_, op, order))
@@ -106,7 +117,7 @@ def test_narrow_bit_operations_are_wide_ones_and_lose_their_order(tmp_path: Path
 
 
 @pytest.mark.parametrize("order", ["Acquire", "Release", "AcqRel", "SeqCst"])
-@pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_100"])
+@pytest.mark.parametrize("target", ["sm_80", "sm_100"])
 def test_fences_are_kept(tmp_path: Path, order: str, target: str) -> None:
     statement = f"fence({order});"
     where = Span("k.rs", 7, 5, 7, 5 + len(statement))
