@@ -15,6 +15,7 @@ from gpusafe.config import Options
 from gpusafe.dataflow.contracts import Effect, KernelSummary
 from gpusafe.ir.host import Enqueue, HostProgram, LaunchSite
 from gpusafe.ir.kernel import Kernel
+from gpusafe.parse.directives import Problem
 from gpusafe.parse.workspace import Workspace
 from gpusafe.results import Finding, Report
 from gpusafe.span import Span
@@ -37,12 +38,12 @@ def check(options: Options, progress: Callable[[str], None] = lambda _: None) ->
     Raises :class:`gpusafe.errors.UsageError` for paths that do not exist.
     """
     from gpusafe.parse.workspace import load
-    from gpusafe.rules import conclude
+    from gpusafe.rules import conclude, directive_findings
 
     started = time.perf_counter()
     progress("reading")
     workspace = load([Path(p) for p in options.paths])
-    kernels = _lower(workspace)
+    kernels, problems = _lower(workspace)
     progress("walking host functions")
     program = _execute(workspace, kernels)
     progress("proving kernels")
@@ -53,7 +54,9 @@ def check(options: Options, progress: Callable[[str], None] = lambda _: None) ->
     progress("confirming in PTX")
     kernel_units = _confirm(checked, workspace, options)
     units = tuple(sorted((*kernel_units, *host_units), key=lambda u: (u.span, u.kind, u.name)))
-    conclusion = conclude(units, workspace.files, workspace.sources, options, warnings)
+    conclusion = conclude(
+        units, workspace.files, workspace.sources, options, (*warnings, *directive_findings(problems))
+    )
     return Report(
         units,
         conclusion.findings,
@@ -65,16 +68,17 @@ def check(options: Options, progress: Callable[[str], None] = lambda _: None) ->
     )
 
 
-def _lower(workspace: Workspace) -> tuple[Kernel, ...]:
-    """All kernels of all front ends."""
+def _lower(workspace: Workspace) -> tuple[tuple[Kernel, ...], tuple[Problem, ...]]:
+    """All kernels of all front ends with what their users require, and the directives without effect."""
     from gpusafe.parse.cuda import find_sources, lower_source
+    from gpusafe.parse.directives import attach
     from gpusafe.parse.rust.device import lower_kernels
 
     kernels = list(lower_kernels(workspace).kernels)
     for source in find_sources(workspace):
         kernels += lower_source(source.file, source.text, line=source.line, col=source.col).kernels
     unique = {k.key: k for k in kernels}
-    return tuple(unique.values())
+    return attach(unique.values(), workspace.sources)
 
 
 def _execute(workspace: Workspace, kernels: Sequence[Kernel]) -> HostProgram:
