@@ -84,9 +84,14 @@ class ClassInstance:
 
 @dataclass(slots=True)
 class Frame:
-    """A function that is being inlined. ``label`` is the block that ``return`` leaves (None: the kernel itself)."""
+    """A function that is being inlined. ``label`` is the block that ``return`` leaves (None: the kernel itself).
+
+    ``instance`` identifies the function with its template arguments (whose static variables it has), ``key`` the call
+    with its constant arguments as well.
+    """
 
     name: str
+    instance: object
     key: object
     label: str | None
     result_type: CType | None = None
@@ -153,9 +158,17 @@ class Context:
 
     def emit(self, stmt: k.Stmt) -> None:
         """Append a statement to the innermost list."""
-        if self.constant_only:
-            raise Unsupported("not a constant expression")
         self.emitter.emit(stmt)
+
+    @contextmanager
+    def without_statements(self) -> Iterator[list[k.Stmt]]:
+        """Evaluate a constant: what is emitted inside is dropped (the list tells whether anything was)."""
+        before, self.constant_only = self.constant_only, True
+        try:
+            with self.emitter.collect() as made:
+                yield made
+        finally:
+            self.constant_only = before
 
     def assign(self, span: Span, var: str, value: Expr) -> None:
         """``var = value``."""

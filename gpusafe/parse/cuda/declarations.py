@@ -65,7 +65,7 @@ def declare(x: Context, variable: s.Variable) -> None:
 
 
 def _shared(x: Context, variable: s.Variable) -> None:
-    frame = x.frames[-1].key if x.frames else None
+    frame = x.frames[-1].instance if x.frames else None
     place = shared_variable(x, variable, ("shared", id(variable), frame))
     x.bind(variable.name, place)
     if variable.init is not None:

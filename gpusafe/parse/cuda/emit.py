@@ -28,10 +28,13 @@ class Emitter:
 
     def emit(self, stmt: k.Stmt) -> None:
         """Append a statement."""
+        made = self.lists[-1]
+        if made and isinstance(made[-1], (k.Break, k.Continue, k.Return)):
+            return  # nothing gets here
         self.count += 1
         if self.count > MAX_STATEMENTS:
             raise TooLarge
-        self.lists[-1].append(stmt)
+        made.append(stmt)
 
     @contextmanager
     def collect(self) -> Iterator[list[k.Stmt]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gpusafe.ir import kernel as k
+from gpusafe.ir.expr import Const, Expr
 from gpusafe.parse.cuda import syntax as s
 from gpusafe.parse.cuda import types as t
 from gpusafe.parse.cuda.context import MAX_INLINE, Context, Frame, Pack, Scope, Unsupported
@@ -25,6 +26,7 @@ from gpusafe.parse.cuda.values import (
     Term,
     UnknownValue,
     Value,
+    VariablePlace,
 )
 from gpusafe.span import Span
 
@@ -34,13 +36,14 @@ def invoke(x: Context, function: s.Function, scope: Scope, args: Sequence[Operan
     if function.body is None or function.problem is not None:
         why = function.problem or "its body is not in this file"
         return _not_inlined(x, function, scope, args, span, f"the call of `{function.name}`: {why}")
-    key = (id(function.body), _instance_key(scope))
+    instance = (id(function.body), _instance_key(scope))
+    key = (instance, _constants(args))
     if len(x.frames) > MAX_INLINE or sum(f.key == key for f in x.frames) > 0:
         return _not_inlined(x, function, scope, args, span, f"the recursive call of `{function.name}`")
     assigned = x.program.assigned_in(function.body)
     with x.inside(scope):
         result_type = resolve(x, function.result) if function.result is not None else t.VOID
-    frame = Frame(function.name, key, None, result_type, assigned=assigned)
+    frame = Frame(function.name, instance, key, None, result_type, assigned=assigned)
     inner = scope.inner()
     inner.namespace = function.scope
     x.frames.append(frame)
@@ -63,6 +66,13 @@ def _instance_key(scope: Scope) -> str:
     return repr((bound, [(name, v.expr if isinstance(v, Term) else id(v)) for name, v in fixed], classes))
 
 
+def _constants(args: Sequence[Operand]) -> tuple[Expr, ...]:
+    """The arguments if all are constants: a call of a function by itself with other constants may end."""
+    values = [a.value if isinstance(a, FixedPlace) else a for a in args]
+    known = tuple(v.expr for v in values if isinstance(v, Term) and isinstance(v.expr, Const))
+    return known if len(known) == len(values) else ()
+
+
 def call_closure(x: Context, closure: Closure, args: Sequence[Operand], span: Span) -> Operand:
     """Inline a call of a lambda."""
     around = closure.scope
@@ -72,7 +82,7 @@ def call_closure(x: Context, closure: Closure, args: Sequence[Operand], span: Sp
     if len(x.frames) > MAX_INLINE or sum(f.key == key for f in x.frames) > 1:
         raise Unsupported("a lambda that calls itself")
     assigned = x.program.assigned_in(code.body)
-    frame = Frame("the lambda", key, None, t.Auto(), assigned=assigned)
+    frame = Frame("the lambda", key, key, None, t.Auto(), assigned=assigned)
     x.frames.append(frame)
     loops, x.loops = x.loops, []
     try:
@@ -168,6 +178,11 @@ def _body(x: Context, body: s.Compound, frame: Frame, name: str) -> Operand:
     with x.emitter.collect() as made:
         for stmt in body.stmts:
             x.execute(stmt)
+    match made:
+        case [k.Assign(var=var, value=Const() as value), k.Break(label=label)] if (
+            label == frame.label and isinstance(frame.result, VariablePlace) and frame.result.name == var
+        ):
+            return Term(frame.result.type, value)  # all conditions were decided
     if made and isinstance(made[-1], k.Break) and made[-1].label == frame.label and not _leaves(made[:-1], frame.label):
         for inner in made[:-1]:
             x.emit(inner)

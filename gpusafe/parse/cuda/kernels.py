@@ -151,7 +151,7 @@ def _struct_value(x: Context, name: str, kind: t.CType) -> Value:
 def _body(x: Context, function: s.Function, params: list[_Parameter]) -> list[k.Stmt]:
     assert function.body is not None
     assigned = x.program.assigned_in(function.body)
-    x.frames.append(Frame(function.name, id(function.body), None, t.VOID, assigned=assigned))
+    x.frames.append(Frame(function.name, id(function.body), id(function.body), None, t.VOID, assigned=assigned))
     try:
         with x.emitter.collect() as made:
             for node, param in zip(function.params, params, strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpusafe.ir.expr import U32, Special
+from gpusafe.ir.expr import U32, Const, Special
 from gpusafe.parse.cuda import syntax as s
 from gpusafe.parse.cuda import terms
 from gpusafe.parse.cuda import types as t
@@ -151,15 +151,24 @@ def _constant_variable(x: Context, variable: s.Variable, scope: Scope, key: obje
 def _constant_value(x: Context, variable: s.Variable, kind: t.CType) -> Operand:
     if variable.init is None or not {"const", "constexpr", "static"} & variable.flags:
         raise Unsupported(f"`{variable.name}`, a variable of the host")
-    before, x.constant_only = x.constant_only, True
-    try:
+    with x.without_statements() as emitted:
         value = value_of(x, variable.init)
         made = convert(x, value, kind, variable.span)
         if isinstance(value, ListValue):
             made = from_list(x, value.items, kind, variable.span)
-    finally:
-        x.constant_only = before
+    if emitted and not _is_constant(made):
+        raise Unsupported(f"the value of `{variable.name}`")
     return FixedPlace(made.type, made)
+
+
+def _is_constant(value: Value) -> bool:
+    match value:
+        case Term(expr=Const()):
+            return True
+        case Aggregate(fields=fields):
+            return all(_is_constant(f) for f in fields)
+        case _:
+            return False
 
 
 def _enumerator(x: Context, item: s.Enumeration, name: str, scope: Scope) -> Operand | None:

@@ -60,11 +60,12 @@ def constant(x: Context, expr: s.Expr) -> int | None:
 
 def evaluate_constant(x: Context, expr: s.Expr) -> Operand:
     """Evaluate without emitting anything; raises Unsupported where a statement would be needed."""
-    before, x.constant_only = x.constant_only, True
-    try:
-        return x.evaluate(expr)
-    finally:
-        x.constant_only = before
+    with x.without_statements() as made:
+        found = x.evaluate(expr)
+    value = found.value if isinstance(found, FixedPlace) else found
+    if made and not (isinstance(value, Term) and value_of(value.expr) is not None):
+        raise Unsupported("not a constant expression")
+    return found
 
 
 def type_of_expression(x: Context, expr: s.Expr) -> t.CType:

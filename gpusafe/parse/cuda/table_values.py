@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpusafe.ir.expr import Expr
+from gpusafe.ir.expr import Const, Expr
 from gpusafe.parse.cuda import syntax as s
 from gpusafe.parse.cuda import types as t
 from gpusafe.parse.cuda.context import Context, Unsupported
@@ -25,14 +25,12 @@ def read_table(x: Context, kind: t.Array, init: s.Expr) -> tuple[Expr, ...] | No
     if not isinstance(inner, t.Scalar) or count > _LARGEST or not isinstance(init, s.Braces):
         return None
     out: list[Expr] = []
-    before, x.constant_only = x.constant_only, True
     try:
-        _fill(x, kind, init, inner, out)
+        with x.without_statements():
+            _fill(x, kind, init, inner, out)
     except Unsupported:
         return None
-    finally:
-        x.constant_only = before
-    return tuple(out) if len(out) == count else None
+    return tuple(out) if len(out) == count and all(isinstance(e, Const) for e in out) else None
 
 
 def _fill(x: Context, kind: t.Array, init: s.Braces, inner: t.Scalar, out: list[Expr]) -> None:

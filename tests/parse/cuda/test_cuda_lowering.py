@@ -276,7 +276,8 @@ def test_cooperative_groups() -> None:
 
 def test_pipelined_copies_by_function_and_by_assembly_are_the_same() -> None:
     by_function = _body(
-        "__shared__ float s[32]; __pipeline_memcpy_async(&s[n], &a[n], 4); __pipeline_commit(); __pipeline_wait_prior(1);"
+        "__shared__ float s[32]; __pipeline_memcpy_async(&s[n], &a[n], 4);\n"
+        "__pipeline_commit(); __pipeline_wait_prior(1);"
     )
     by_assembly = _body(
         "__shared__ float s[32]; unsigned t = __cvta_generic_to_shared(&s[n]);\n"
