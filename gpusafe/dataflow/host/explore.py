@@ -11,13 +11,14 @@ from gpusafe.dataflow.host.program import Function, Program
 from gpusafe.dataflow.host.signals import CutSignal, PanicSignal, PruneSignal, RestartSignal, Signal
 from gpusafe.dataflow.host.symbolic import symbolic
 from gpusafe.dataflow.host.values import Cell, Value
-from gpusafe.ir.host import Gap, HostOp, HostPath
+from gpusafe.ir.host import Frame, Gap, HostOp, HostPath
 from gpusafe.parse.rust import ast
 from gpusafe.span import Span
 
 MAX_PATHS = 64
 MAX_WALKS = 160
 MAX_STEPS_OF_A_ROOT = 100_000
+MIN_STEPS_OF_A_ROOT = 2_000  # also when the program has used up its steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ def explore(program: Program, root: Function) -> Explored:
     paths: dict[object, HostPath] = {}
     visited: set[str] = set()
     steps = 0
+    budget = max(MIN_STEPS_OF_A_ROOT, min(MAX_STEPS_OF_A_ROOT, program.steps_left))
     for _ in range(MAX_WALKS):
         machine = Machine(program, HOOKS, decisions)
         try:
@@ -66,12 +68,13 @@ def explore(program: Program, root: Function) -> Explored:
             continue
         visited |= machine.visited
         steps += machine.steps
+        program.steps_left -= machine.steps
         if path is not None:
             paths.setdefault((path.ops, path.assumes), path)
         decisions = _next(machine.decisions[: machine.cursor])
         if not decisions:
             return Explored(tuple(paths.values()), frozenset(visited))
-        if len(paths) >= MAX_PATHS or steps > MAX_STEPS_OF_A_ROOT:
+        if len(paths) >= MAX_PATHS or steps > budget:
             break
     return Explored(_too_many(tuple(paths.values()), root), frozenset(visited))
 
@@ -87,13 +90,12 @@ def _next(decisions: list[Decision]) -> list[Decision]:
 
 
 def _too_many(paths: tuple[HostPath, ...], root: Function) -> tuple[HostPath, ...]:
+    """The paths that were walked, the last one with a gap for those that were not."""
     reason = f"not all paths through `{root.name}` were walked (more than {MAX_PATHS}, or too long)"
-    if not paths:
-        return paths
-    last = paths[-1]
-    frames = last.ops[-1].frames[:1] if last.ops else ()
-    gap = Gap(frames, reason, reason) if frames else None
-    cut = replace(last, ops=(*last.ops, gap), complete=False) if gap is not None else replace(last, complete=False)
+    span = root.item.span
+    last = paths[-1] if paths else HostPath(root.name, span, (), {}, {})
+    frames = last.ops[-1].frames[:1] if last.ops else (Frame(root.name, span, span),)
+    cut = replace(last, ops=(*last.ops, Gap(frames, reason, reason)), complete=False)
     return (*paths[:-1], cut)
 
 

@@ -111,6 +111,7 @@ class Program:
     uses: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
     roots_of: dict[str, frozenset[str]] = field(default_factory=dict)
     strict: bool = False
+    steps_left: int = 500_000
     gpu_names: frozenset[str] = frozenset()
     passed_over: set[str] = field(default_factory=set)
     memo: dict[tuple[str, int], object] = field(default_factory=dict)
