@@ -53,7 +53,7 @@ def check(options: Options, progress: Callable[[str], None] = lambda _: None) ->
     host_units, warnings = _check_hosts(program, summaries)
     progress("confirming in PTX")
     kernel_units = _confirm(checked, workspace, options)
-    units = tuple(sorted((*kernel_units, *host_units), key=lambda u: (u.span, u.kind, u.name)))
+    units = tuple(sorted((*kernel_units, *_unread(workspace), *host_units), key=lambda u: (u.span, u.kind, u.name)))
     conclusion = conclude(
         units, workspace.files, workspace.sources, options, (*warnings, *directive_findings(problems))
     )
@@ -79,6 +79,15 @@ def _lower(workspace: Workspace) -> tuple[tuple[Kernel, ...], tuple[Problem, ...
         kernels += lower_source(source.file, source.text, line=source.line, col=source.col).kernels
     unique = {k.key: k for k in kernels}
     return attach(unique.values(), workspace.sources)
+
+
+def _unread(workspace: Workspace) -> Iterable[Unit]:
+    """Kernels that no front end reads: units that are unknown."""
+    from gpusafe.parse.rust.unread_kernels import unread_kernels
+
+    for kernel in unread_kernels(workspace):
+        unknown = Obligation("GS901", "the kernel is read", Verdict.UNKNOWN, kernel.span, kernel.reason)
+        yield Unit("kernel", kernel.name, kernel.span, (unknown,))
 
 
 def _execute(workspace: Workspace, kernels: Sequence[Kernel]) -> HostProgram:

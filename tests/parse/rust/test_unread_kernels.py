@@ -1,0 +1,34 @@
+"""Kernels that no front end reads are found all the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gpusafe.parse.rust.unread_kernels import unread_kernels
+from gpusafe.parse.workspace import load
+
+
+def found(tmp_path: Path, text: str) -> list[str]:
+    file = tmp_path / "lib.rs"
+    file.write_text(text, encoding="utf-8")
+    return sorted(k.name for k in unread_kernels(load([file])))
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("use cubecl::prelude::*;\n#[cube(launch)]\nfn scale(x: &mut Array<f32>) {}\n#[cube]\nfn part() {}", ["scale"]),
+        ("#[cutile::module]\nmod m {\n  #[cutile::entry()]\n  fn bump(x: &mut Tensor<f32, S>) {}\n}", ["bump"]),
+        (
+            "use cuda_std::prelude::*;\nmacro_rules! make { ($n:ident) => { #[kernel] pub unsafe fn $n() {} } }\n"
+            "make!(a);\nmake!(b);",
+            ["make!", "make!"],
+        ),
+        ("use cuda_std::prelude::*;\nmacro_rules! other { () => { fn f() {} } }\nother!();", []),
+        ("use cuda_std::prelude::*;\n#[kernel]\npub unsafe fn read() {}", []),
+    ],
+)
+def test_each_is_named_once(tmp_path: Path, text: str, names: list[str]) -> None:
+    assert found(tmp_path, text) == names
