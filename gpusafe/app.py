@@ -53,7 +53,8 @@ def check(options: Options, progress: Callable[[str], None] = lambda _: None) ->
     host_units, warnings = _check_hosts(program, summaries)
     progress("confirming in PTX")
     kernel_units = _confirm(checked, workspace, options)
-    units = tuple(sorted((*kernel_units, *_unread(workspace), *host_units), key=lambda u: (u.span, u.kind, u.name)))
+    read = (*kernel_units, *host_units)
+    units = tuple(sorted((*read, *_unread(workspace, read)), key=lambda u: (u.span, u.kind, u.name)))
     conclusion = conclude(
         units, workspace.files, workspace.sources, options, (*warnings, *directive_findings(problems))
     )
@@ -81,13 +82,15 @@ def _lower(workspace: Workspace) -> tuple[tuple[Kernel, ...], tuple[Problem, ...
     return attach(unique.values(), workspace.sources)
 
 
-def _unread(workspace: Workspace) -> Iterable[Unit]:
-    """Kernels that no front end reads: units that are unknown."""
-    from gpusafe.parse.rust.unread_kernels import unread_kernels
+def _unread(workspace: Workspace, units: Iterable[Unit]) -> Iterable[Unit]:
+    """What no front end reads: units that are unknown."""
+    from gpusafe.parse.rust.unread import unread
 
-    for kernel in unread_kernels(workspace):
-        unknown = Obligation("GS901", "the kernel is read", Verdict.UNKNOWN, kernel.span, kernel.reason)
-        yield Unit("kernel", kernel.name, kernel.span, (unknown,))
+    known = {(u.span.file, u.span.line) for u in units}
+    for found in unread(workspace):
+        if (found.span.file, found.span.line) not in known:
+            unknown = Obligation("GS901", "the function is read", Verdict.UNKNOWN, found.span, found.reason)
+            yield Unit(found.kind, found.name, found.span, (unknown,))
 
 
 def _execute(workspace: Workspace, kernels: Sequence[Kernel]) -> HostProgram:

@@ -1,4 +1,4 @@
-"""Kernels that no front end reads are found all the same."""
+"""What no front end reads is found all the same."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from gpusafe.parse.rust.unread_kernels import unread_kernels
+from gpusafe.parse.rust.unread import unread
 from gpusafe.parse.workspace import load
 
 
 def found(tmp_path: Path, text: str) -> list[str]:
     file = tmp_path / "lib.rs"
     file.write_text(text, encoding="utf-8")
-    return sorted(k.name for k in unread_kernels(load([file])))
+    return sorted(k.name for k in unread(load([file])))
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,7 @@ def found(tmp_path: Path, text: str) -> list[str]:
         ),
         ("use cuda_std::prelude::*;\nmacro_rules! other { () => { fn f() {} } }\nother!();", []),
         ("use cuda_std::prelude::*;\n#[kernel]\npub unsafe fn read() {}", []),
+        ("use cudarc::driver::*;\nfn broken(s: &CudaStream) { let x = ; }\nfn whole(s: &CudaStream) {}", ["broken"]),
     ],
 )
 def test_each_is_named_once(tmp_path: Path, text: str, names: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""Kernels that are found but not read: in dialects without a front end, or made by the program's own macros.
+"""What is found but not read: kernels in dialects without a front end or made by macros, functions that do not parse.
 
 Each of them is a unit whose verdict is unknown, so that nobody takes silence for a proof.
 """
@@ -17,24 +17,28 @@ _MAKES_KERNELS = re.compile(r'#\s*\[\s*(?:\w+\s*::\s*)*kernel\b|"(?:ptx|gpu)-ker
 
 
 @dataclass(frozen=True, slots=True)
-class UnreadKernel:
-    """A kernel (or a macro call that makes some), where it is, and why it is not read."""
+class Unread:
+    """A function (or a macro call that makes kernels), where it is, and why it is not read.
 
+    ``kind`` is that of the unit that it would be: ``kernel`` or ``host``.
+    """
+
+    kind: str
     name: str
     span: Span
     reason: str
 
 
-def unread_kernels(workspace: Workspace) -> tuple[UnreadKernel, ...]:
-    """All kernels of the workspace that no front end reads, once each."""
-    found: dict[Span, UnreadKernel] = {}
+def unread(workspace: Workspace) -> tuple[Unread, ...]:
+    """Everything in the workspace that is not read, once each."""
+    found: dict[Span, Unread] = {}
     for crate in workspace.crates:
         items = [item for module in crate.all_modules() for item in _all_items(module.items)]
         makers = {i.name for i in items if isinstance(i, ast.MacroRules) and _makes_kernels(i)}
         for item in items:
-            kernel = _unread(item, makers)
-            if kernel is not None:
-                found.setdefault(kernel.span, kernel)
+            what = _unread(item, makers)
+            if what is not None:
+                found.setdefault(what.span, what)
     return tuple(found.values())
 
 
@@ -52,13 +56,15 @@ def _makes_kernels(macro: ast.MacroRules) -> bool:
     return any(_MAKES_KERNELS.search(transcriber) for _, transcriber in macro.rules)
 
 
-def _unread(item: ast.Item, makers: set[str]) -> UnreadKernel | None:
+def _unread(item: ast.Item, makers: set[str]) -> Unread | None:
     match item:
         case ast.Fn() if (cube := item.attribute("cube")) is not None and "launch" in cube.text:
-            return UnreadKernel(item.name, item.span, "kernels of CubeCL are not read yet")
+            return Unread("kernel", item.name, item.span, "kernels of CubeCL are not read yet")
         case ast.Fn() if any(a.path in ("cutile::entry", "entry") for a in item.attributes):
-            return UnreadKernel(item.name, item.span, "kernels of cutile are not read yet")
+            return Unread("kernel", item.name, item.span, "kernels of cutile are not read yet")
         case ast.MacroItem(call=call) if call.path.last in makers:
             name = f"{call.path.last}!"
-            return UnreadKernel(name, item.span, f"the kernels that the macro `{name}` makes are not read yet")
+            return Unread("kernel", name, item.span, f"the kernels that the macro `{name}` makes are not read yet")
+        case ast.Fn(problem=str() as problem):
+            return Unread("host", item.name, item.span, problem)
     return None
