@@ -104,7 +104,7 @@ def _sites(program: HostProgram, kernels: Iterable[Kernel]) -> list[tuple[Kernel
     seen: dict[str, dict[object, LaunchSite]] = {}
     for path in program.paths:
         for op in path.ops:
-            if isinstance(op, Enqueue) and op.what == "launch" and op.kernel is not None:
+            if isinstance(op, Enqueue) and op.kernel is not None and op.shape is not None:
                 lengths = tuple(
                     path.memory[a.range.memory].length for a in op.args if a.range and a.range.memory in path.memory
                 )
