@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gpusafe.ir.kernel import Space
 from gpusafe.parse.cuda import syntax as s
 from gpusafe.parse.cuda import types as t
 from gpusafe.parse.cuda.builtin.vectors import vector_method
@@ -12,7 +13,8 @@ from gpusafe.parse.cuda.convert import convert, from_list, zero
 from gpusafe.parse.cuda.inlining import invoke
 from gpusafe.parse.cuda.operands import declare_result
 from gpusafe.parse.cuda.overloads import choose
-from gpusafe.parse.cuda.places import at, read
+from gpusafe.parse.cuda.places import at, read, taken_apart
+from gpusafe.parse.cuda.regions import make_region
 from gpusafe.parse.cuda.resolve import class_of
 from gpusafe.parse.cuda.terms import integer
 from gpusafe.parse.cuda.values import (
@@ -183,7 +185,11 @@ def _constructed(
     x: Context, kind: t.Struct, instance: ClassInstance, found: list[s.Function], args: tuple[Value, ...], span: Span
 ) -> Operand:
     """Run a constructor on a fresh object."""
-    place = declare_result(x, kind, instance.record.name)
+    place: Place = (
+        declare_result(x, kind, instance.record.name)
+        if taken_apart(kind)
+        else make_region(x, instance.record.name, Space.LOCAL, kind, span, initialized=False)
+    )
     scope = _method_scope(place, instance)
     picked = choose(x, found, args, (), lambda _f: scope)
     if picked is None:

@@ -294,11 +294,13 @@ def seen_as(place: Place, kind: t.CType, name: Label) -> Place:
     if t.same(place.type, kind):
         return place
     match place, kind:
+        case ElementPlace(whole=whole, reason=reason), _:
+            return ElementPlace(kind, whole, reason)
         case StructPlace(fields=(first, *_)), _ if t.same(first.type, kind):
             return first
         case StructPlace(), _:
             return ElementPlace(kind, place, f"`{shown(name)}`, part of a local struct seen as another type")
-        case VariablePlace(type=t.Scalar()), t.Scalar():
+        case VariablePlace(type=t.Scalar()), (t.Scalar() | t.Struct()):
             return ElementPlace(
                 kind, StructPlace(t.Struct("?", (), 1, 1), (place,)), f"`{shown(name)}`, seen as another type"
             )
@@ -323,6 +325,8 @@ def element(x: Context, base: Value, index: Expr, span: Span, name: Label) -> Pl
 def _register_element(place: Place, kind: t.CType, index: int | None, name: Label) -> Place:
     if index == 0:
         return seen_as(place, kind, name)
+    if isinstance(place, ElementPlace):
+        return ElementPlace(kind, place.whole, place.reason)
     if isinstance(place, StructPlace):
         if index is not None:
             offset = index * (t.size_of(kind) or 0)
