@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from math import prod
 
 from gpusafe.dataflow.accesses import Access, BarrierPoint, SideCondition, Trace, conditions
 from gpusafe.dataflow.execute import Executor
 from gpusafe.dataflow.intervals import Intervals
+from gpusafe.dataflow.terms import Term
 from gpusafe.ir.kernel import Kernel, Scope, Space
 from gpusafe.prove.divergence import diverges
 from gpusafe.prove.launch_context import LaunchContext
 from gpusafe.prove.pairs import RLIMIT, Answer, Setting, apart_in_time, conflicting, meet, solve, threads, uses_own_copy
 from gpusafe.prove.pairs_enumerated import apart
-from gpusafe.prove.pairs_quick import own_element
+from gpusafe.prove.pairs_handed_over import counts, flags
+from gpusafe.prove.pairs_quick import settled
 
 FAILURES_KEPT = 6
 PAIR_LIMIT = 4000
+ADDERS = 1 << 24  # additions to one counter that a launch of unknown size is taken to make at most
 SHARED = frozenset({Space.SHARED, Space.DYNAMIC_SHARED})
 
 
@@ -111,19 +115,30 @@ def _fits(setting: Setting, side: SideCondition) -> bool:
 def setting_of(kernel: Kernel, trace: Trace, context: LaunchContext, rlimit: int) -> Setting:
     """What the queries about a trace share."""
     written = frozenset(a.region for a in trace.accesses if a.writes)
-    counters = frozenset(r for r in written if _counts(trace, r))
-    return Setting(trace, context.specials, written, context.premises, counters, frozenset(kernel.injective), rlimit)
+    counters = frozenset(r for r in written if _counts(trace, r, context.specials))
+    per_block = frozenset(r.name for r in kernel.regions if r.space in SHARED)
+    injective = frozenset(kernel.injective)
+    base = Setting(
+        trace, context.specials, written, context.premises, counters, injective, per_block=per_block, rlimit=rlimit
+    )
+    if not rlimit or not any(a.mode == "atomic" for a in trace.accesses):
+        return base
+    return replace(base, flags=flags(base), counts=counts(base, context))
 
 
-def _counts(trace: Trace, region: str) -> bool:
-    """Whether a region is only ever added to, by amounts that are not negative."""
+def _counts(trace: Trace, region: str, specials: dict[str, Term]) -> bool:
+    """Whether a region is only ever added to, by amounts that are not negative and too small to come round."""
     accesses = [a for a in trace.accesses if a.region == region]
     if any(a.mode != "atomic" or a.op not in ("add", "load") for a in accesses):
         return False
     ranges = Intervals({})
+    sizes = [s.const for n, s in specials.items() if n.startswith(("ntid", "nctaid"))]
+    threads = prod(n or 1 for n in sizes) if len(sizes) == 6 and None not in sizes else ADDERS
     for result in trace.atomics:
-        if result.access.region == region and result.access.op == "add" and ranges.of(result.operands[0])[0] < 0:
-            return False
+        if result.access.region == region and result.access.op == "add":
+            low, high = ranges.of(result.operands[0])
+            if low < 0 or high * threads > result.type.high:
+                return False
     return True
 
 
@@ -198,7 +213,7 @@ def _meet(setting: Setting, a: Access, b: Access, same_block: bool) -> Answer:
     ]
     key = (a.region, same_block, *sides)
     if key not in setting.memo:
-        if own_element(setting, a, b, same_block):
+        if settled(setting, a, b, same_block):
             answer = Answer("unsat")
         else:
             answer = meet(setting, a, b, same_block) if setting.rlimit else Answer("unknown")

@@ -14,10 +14,21 @@ from gpusafe.prove.pairs import Setting, where
 SHARED_OPS = frozenset({"const", "param", "length", "sym", "base"})
 
 
-def own_element(setting: Setting, a: Access, b: Access, same_block: bool) -> bool:
-    """Whether both offsets are ``c * thread + (same for all)`` with the same ``c``, no smaller than the accesses."""
+def settled(setting: Setting, a: Access, b: Access, same_block: bool) -> bool:
+    """Whether comparing linear forms shows that two accesses of different threads never meet."""
+    (first, at_first), (second, at_second) = _forms(setting, a, b)
+    if first != second:
+        return False
+    if all(_common(atom) for atom in first):
+        return at_first + a.size <= at_second or at_second + b.size <= at_first
     if any(not _one(setting, axis) for axis in ("y", "z")):
         return False
+    gap = abs(at_first - at_second)
+    return _strides_apart(setting, first, same_block, gap, max(a.size, b.size))
+
+
+def _forms(setting: Setting, a: Access, b: Access) -> tuple[tuple[Linear, int], tuple[Linear, int]]:
+    """The offsets as linear forms; both ``c * thread + (same for all)`` is the ordinary case."""
     forms = []
     for access in (a, b):
         found = setting.forms.get(access.seq)
@@ -26,11 +37,7 @@ def own_element(setting: Setting, a: Access, b: Access, same_block: bool) -> boo
             ranges.assume([*setting.premises, *where(setting.trace, access)])
             found = setting.forms[access.seq] = linear(access.offset, ranges)
         forms.append(found)
-    (first, at_first), (second, at_second) = forms
-    if first != second:
-        return False
-    gap = abs(at_first - at_second)
-    return _strides_apart(setting, first, same_block, gap, max(a.size, b.size))
+    return forms[0], forms[1]
 
 
 def _one(setting: Setting, axis: str) -> bool:
