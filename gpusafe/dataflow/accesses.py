@@ -63,6 +63,16 @@ class BarrierPoint:
 
 
 @dataclass(frozen=True, slots=True)
+class FencePoint:
+    """One memory fence, in program order with the accesses by ``seq``."""
+
+    order: Order
+    scope: Scope
+    context: Context
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
 class SideCondition:
     """Where an induction variable is stepped: ``init + k * step`` must still fit ``type``."""
 
@@ -120,6 +130,7 @@ class Trace:
     sides: list[SideCondition] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
     atomics: list[AtomicResult] = field(default_factory=list)
+    fences: list[FencePoint] = field(default_factory=list)
     own_uses: list[OwnUse] = field(default_factory=list)
     unknowns: dict[Term, frozenset[Term]] = field(default_factory=dict)
 
@@ -155,7 +166,8 @@ def conditions(trace: Trace, context: Context, about: Iterable[Term] = (), all_f
         for fact in waiting:
             own = unknowns(fact.cond, memo)
             certain = all(g in guard for g in fact.guard)
-            if (own & relevant) or (certain and not own):
+            signalled = certain and any(u.op == "atomic" for u in own)  # a wait for a flag
+            if (own & relevant) or (certain and not own) or signalled:
                 open_ = [g for g in fact.guard if g not in guard]
                 whole = terms.binary("||", terms.neg(terms.conj(open_)), fact.cond) if open_ else fact.cond
                 chosen.append((fact.number, whole))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from gpusafe.dataflow import loops
 from gpusafe.dataflow import phases as ph
-from gpusafe.dataflow.accesses import Access, AtomicResult, BarrierPoint, Context, Fact, Gap, OwnUse, Trace
+from gpusafe.dataflow.accesses import Access, AtomicResult, BarrierPoint, Context, Fact, FencePoint, Gap, OwnUse, Trace
 from gpusafe.dataflow.async_copies import Copy
 from gpusafe.dataflow.phases import Phase, PhasePoint
 from gpusafe.dataflow.state import Exits, State, merge
@@ -47,6 +47,7 @@ class Executor:
         self.trace = Trace(terms)
         self.banned = banned
         self.exits: dict[str, Exits] = {}
+        self.convoys: dict[Term, frozenset[Term]] = {}  # masks of lanes, and the conditions that these lanes share
         self.loops: tuple[Term, ...] = ()
         self.path: tuple[int, ...] = ()  # which copy of the unrolled loops around
         self.counter = 0
@@ -139,7 +140,9 @@ class Executor:
                 self._warp_op(stmt, state)
             case ir.Assume(cond=cond):
                 self.fact(state, self.values.evaluate(cond, env))
-            case ir.Fence() | ir.ProxyFence():
+            case ir.Fence(order=order, scope=scope):
+                self.trace.fences.append(FencePoint(order, scope, self.context(state), self.number()))
+            case ir.ProxyFence():
                 pass
             case ir.Unmodelled(what=what, accesses=a, syncs=s):
                 self.trace.gaps.append(Gap(what, stmt.span, a, s))
@@ -298,9 +301,13 @@ class Executor:
             )
 
     def _warp_op(self, stmt: ir.WarpOp, state: State) -> None:
+        mask = self.values.evaluate(stmt.mask, state.env) if stmt.mask is not None else None
+        convoy = self.convoys.get(mask) if mask is not None else None
+        if stmt.op not in ("activemask", "elect") and convoy != frozenset(state.guard):
+            name = f"{stmt.span.line}:{stmt.span.col}{list(self.path) or ''}#{self.number()}"
+            self.trace.barriers.append(BarrierPoint(name, Scope.WARP, self.context(state), stmt.span, mask))
         if stmt.var is None:
             return
-        mask = self.values.evaluate(stmt.mask, state.env) if stmt.mask is not None else None
         full = mask is None or mask.const in (0xFFFF_FFFF, -1)
         shared = "warp" if full and (stmt.op in WARP_UNIFORM or stmt.op.startswith("redux")) else "thread"
         if full and stmt.op == "shfl_idx" and len(stmt.operands) > 1:
@@ -310,6 +317,17 @@ class Executor:
         state.env[stmt.var] = self.unknown(
             stmt.var, stmt.type, f"is the result of the warp operation `{stmt.op}`", shared
         )
+        self._convoy(stmt, state, full)
+
+    def _convoy(self, stmt: ir.WarpOp, state: State, full: bool) -> None:
+        """Notes under which conditions the lanes that a warp operation gives as a mask run."""
+        assert stmt.var is not None
+        own: tuple[Term, ...] = ()
+        if stmt.op == "ballot" and full:
+            own = (self.values.evaluate(stmt.operands[0], state.env),)
+        elif stmt.op not in ("activemask", "match_any"):
+            return
+        self.convoys[state.env[stmt.var]] = frozenset((*state.guard, *own))
 
     def _async_copy(self, stmt: ir.AsyncCopy, state: State) -> None:
         size = self.values.evaluate(stmt.size, state.env).const if stmt.size is not None else None

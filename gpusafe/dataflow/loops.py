@@ -42,6 +42,7 @@ class _Mark:
     gaps: int
     atomics: int
     own_uses: int
+    fences: int
     counter: int
     pending: dict[str, tuple[int, int]]
     path: tuple[int, ...]
@@ -54,6 +55,7 @@ def _mark(ex: Executor) -> _Mark:
     pending = {label: (len(e.leave), len(e.again)) for label, e in ex.exits.items()}
     return _Mark(
         len(t.accesses), len(t.barriers), len(t.facts), len(t.sides), len(t.gaps), len(t.atomics), len(t.own_uses),
+        len(t.fences),
         ex.counter, pending, ex.path, ex.loops, ex.depth,
     )  # fmt: skip
 
@@ -61,7 +63,7 @@ def _mark(ex: Executor) -> _Mark:
 def _forget(ex: Executor, mark: _Mark) -> None:
     t = ex.trace
     del t.accesses[mark.accesses :], t.barriers[mark.barriers :], t.facts[mark.facts :], t.sides[mark.sides :]
-    del t.gaps[mark.gaps :], t.atomics[mark.atomics :], t.own_uses[mark.own_uses :]
+    del t.gaps[mark.gaps :], t.atomics[mark.atomics :], t.own_uses[mark.own_uses :], t.fences[mark.fences :]
     ex.counter, ex.path, ex.loops, ex.depth = mark.counter, mark.path, mark.loops, mark.depth
     for label in list(ex.exits):
         if label not in mark.pending:
@@ -238,10 +240,11 @@ def _flat(body: tuple[ir.Stmt, ...]) -> list[ir.Stmt]:
 
 
 def _checks_first(loop: ir.Loop) -> bool:
-    """Whether the loop's first statement decides whether it goes on (`while`, `for`)."""
+    """Whether the loop's first statement alone decides whether it goes on (`while`, `for`)."""
     match loop.body[:1]:
-        case (ir.If(then=(ir.Break(label=label),)),):
-            return label == loop.label
+        case (ir.If(then=(ir.Break(label=label),), orelse=()),) if label == loop.label:
+            rest = _flat(loop.body[1:])
+            return not _leaves_otherwise(loop) and not any(isinstance(s, ir.Break) and s.label == label for s in rest)
     return False
 
 

@@ -54,6 +54,8 @@ def _meet(terms: Terms, a: State, b: State) -> State:
     for var in {**a.env, **b.env}:
         left, right = a.env.get(var), b.env.get(var)
         if left is None or right is None:
+            if "@" in var:  # a cell of a local array that one of the ways may have changed
+                continue
             kept = left or right
             assert kept is not None
             env[var] = kept

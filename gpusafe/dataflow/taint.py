@@ -113,7 +113,8 @@ class _Pass:
                 self.assign(success, frozenset({"sync"}))
                 for region in self.regions_of(ptr):
                     self._raise(self.out.regions, region, frozenset({"sync"}))
-            case ir.WarpOp(var=var, operands=operands):
+            case ir.WarpOp(var=var, operands=operands, span=span):
+                self.out.control[span] = self.out.control.get(span, CLEAN) | self.control | self.sticky
                 taint = frozenset().union(*(self.expr(o) for o in operands)) if operands else CLEAN
                 self.assign(var, taint)
             case ir.Barrier(var=var, value=value, span=span):
@@ -251,14 +252,16 @@ def taints(kernel: ir.Kernel) -> Taints:
     return out
 
 
-def can_order(kernel: ir.Kernel) -> bool:
-    """Whether a kernel has fences or ordered atomics, by which one thread may wait for another."""
+def can_order(kernel: ir.Kernel, across_blocks: bool) -> bool:
+    """Whether a kernel has fences or ordered atomics by which a thread may wait for another of its block, or of any."""
+    narrow = (ir.Scope.WARP, ir.Scope.BLOCK) if across_blocks else ()
     for stmt in walk(kernel.body):
         match stmt:
-            case ir.Fence() | ir.MBarrier() | ir.AsyncControl():
+            case ir.Fence(scope=scope) if scope not in narrow:
                 return True
-            case ir.Atomic(order=order) if order not in (ir.Order.WEAK, ir.Order.RELAXED):
-                return True
-            case ir.Unmodelled(syncs=True):
+            case ir.Atomic(order=order, scope=scope) if scope not in narrow:
+                if order not in (ir.Order.WEAK, ir.Order.RELAXED):
+                    return True
+            case ir.MBarrier() | ir.Unmodelled(syncs=True):
                 return True
     return False

@@ -111,7 +111,9 @@ def _why(region: Region, a: Touch, b: Touch) -> str:
             else "no grid barrier lies between the two accesses"
         )
     if a.thread // 32 == b.thread // 32:
-        return "both threads are in one warp, but lanes do not run in lockstep, and no barrier lies between the accesses"
+        return (
+            "both threads are in one warp, but lanes do not run in lockstep, and no barrier lies between the accesses"
+        )
     return "no barrier of the block lies between the two accesses"
 
 

@@ -11,6 +11,8 @@ from gpusafe.dataflow.phases import terms_of
 from gpusafe.ir.kernel import Scope
 from gpusafe.prove.pairs import Answer, Setting, decide, distinct, threads
 
+FULL = 0xFFFF_FFFF
+
 
 def diverges(setting: Setting, barrier: BarrierPoint) -> Answer:
     """Whether one thread can reach the barrier while another of its scope does not, in the same loop iterations.
@@ -18,6 +20,8 @@ def diverges(setting: Setting, barrier: BarrierPoint) -> Answer:
     By induction over the iterations it is enough that the two differ for the first time here.
     """
     context = barrier.context
+    if barrier.scope is Scope.WARP and not _named(setting, barrier):
+        return Answer("unknown")
     if not context.guard:
         return Answer("unsat")
     levels = (True, False) if barrier.scope in (Scope.DEVICE, Scope.SYSTEM) else (True,)
@@ -27,6 +31,19 @@ def diverges(setting: Setting, barrier: BarrierPoint) -> Answer:
         if answer.status != "unsat":
             break
     return answer
+
+
+def _named(setting: Setting, barrier: BarrierPoint) -> bool:
+    """Whether each lane that gets to a warp barrier is one of those that its mask names."""
+    mask = barrier.mask.const if barrier.mask is not None else None
+    if mask is None or mask & FULL == FULL:
+        return True
+    reached = conditions(setting.trace, barrier.context)
+    enc, one, two = threads(setting, True, reached, [])
+    lane = enc.linear(one) % 32
+    goal = [enc.encode(c, one) for c in reached] + [enc.encode(c, enc.shared) for c in setting.premises]
+    goal += [lane != i for i in range(32) if mask >> i & 1]
+    return decide(enc, setting, goal, one, two).status == "unsat"
 
 
 def _diverges(setting: Setting, barrier: BarrierPoint, same_block: bool) -> Answer:

@@ -47,7 +47,7 @@ def check_kernel(kernel: Kernel, sites: Sequence[LaunchSite] = ()) -> KernelResu
     under = _under_contract(kernel)
     if under is not None:
         contract, analysis = under
-        words = (*contract.in_words, *_apart(kernel), *_inside(kernel, analysis, sites))
+        words = (*contract.in_words, *_apart(kernel), *_inside(kernel, analysis, sites), *_signals(analysis))
         found = _proved(kernel, analysis, words) + _bounds_at(kernel, sites)
         return _result(kernel, analysis, _unique(found), contract, words)
     contexts = _distinct([of_site(kernel, s) for s in sites])
@@ -55,11 +55,17 @@ def check_kernel(kernel: Kernel, sites: Sequence[LaunchSite] = ()) -> KernelResu
         return _without_launch(kernel)
     analyses = [analyse(kernel, c) for c in contexts[:SITES_LIMIT]]
     words = (_for_launches(len(contexts)), *_apart(kernel))
+    words = (*words, *dict.fromkeys(w for a in analyses for w in _signals(a)))
     worst = _obligations(kernel, analyses, words)
     if len(contexts) > SITES_LIMIT:
         reason = f"the kernel is launched in {len(contexts)} different ways, of which gpusafe looked at {SITES_LIMIT}"
         worst.append(Obligation("GS901", "all launches are looked at", Verdict.UNKNOWN, kernel.span, reason))
     return _result(kernel, analyses[0], worst, None, words)
+
+
+def _signals(analysis: Analysis) -> list[str]:
+    """What the order by flags and counters takes for granted."""
+    return [f"`{name}` is zero when the kernel starts" for name in sorted(analysis.setting.relied)]
 
 
 def _fixed(kernel: Kernel, analysis: Analysis) -> list[str]:
@@ -261,7 +267,7 @@ def _of_barriers(kernel: Kernel, analysis: Analysis, replayer: Replayer, words: 
         if answer.status == "unsat":
             out.append(Obligation(rule, question, Verdict.PROVED, barrier.span, assumptions=words))
             continue
-        example = refute_barrier(replayer, analysis, answer.model)
+        example = refute_barrier(replayer, analysis, barrier.scope, answer.model)
         if example is not None:
             out.append(Obligation(rule, question, Verdict.REFUTED, barrier.span, counterexample=example))
         else:

@@ -41,8 +41,12 @@ class Answer:
 class Setting:
     """What all queries of one kernel under one context share.
 
+    ``flags``: regions whose cells one thread each writes, once, atomically. ``counts``: for counters, how often a cell
+    can be added to at most. ``relied``: signals that some answer made use of.
+
     ``written``: regions that the launch writes. ``premises``: conditions on the launch (contract, host facts).
     ``counters``: regions that are only ever added to atomically, so that each addition gets a place of its own.
+    ``per_block``: regions of which each block has its own.
     """
 
     trace: Trace
@@ -51,7 +55,11 @@ class Setting:
     premises: tuple[Term, ...] = ()
     counters: frozenset[str] = frozenset()
     injective: frozenset[str] = frozenset()
+    flags: frozenset[str] = frozenset()
+    counts: dict[str, int] = field(default_factory=dict)
+    per_block: frozenset[str] = frozenset()
     rlimit: int = RLIMIT
+    relied: set[str] = field(default_factory=set)
     memo: dict[object, Answer] = field(default_factory=dict)
     forms: dict[int, tuple[Linear, int]] = field(default_factory=dict)
 
@@ -130,7 +138,9 @@ def lemmas(enc: Encoder, setting: Setting) -> list[Z]:
 def _same_loads(enc: Encoder, setting: Setting, x: Term, y: Term, one: Thread, two: Thread) -> list[Z]:
     """Two threads that read one cell in one interval see one value: a write in between would be a race."""
     assert isinstance(x.data, tuple) and isinstance(y.data, tuple)
-    if x.data[0] != y.data[0] or x.type != y.type or not (enc.same_block or setting.one_grid_phase):
+    if x.data[0] != y.data[0] or x.type != y.type:
+        return []
+    if not enc.same_block and (x.data[0] in setting.per_block or not setting.one_grid_phase):
         return []
     premise = [enc.encode(x.args[0], one) == enc.encode(y.args[0], two)]
     if enc.same_block:
@@ -163,12 +173,17 @@ def _tickets(enc: Encoder, setting: Setting, x: Term, y: Term, one: Thread, two:
     assert isinstance(x.data, tuple) and isinstance(y.data, tuple)
     if x.data[0] != y.data[0] or x.data[0] not in setting.counters or x.type != y.type:
         return []
-    if x.data[2] != "add" or y.data[2] != "add":
+    if x.data[2] != "add" or y.data[2] != "add" or (x.data[0] in setting.per_block and not enc.same_block):
         return []
     a, b = enc.encode(x, one), enc.encode(y, two)
     by_a, by_b = enc.encode(x.args[1], one), enc.encode(y.args[1], two)
     same = enc.encode(x.args[0], one) == enc.encode(y.args[0], two)
-    return [z3.Implies(same, z3.Or(a + by_a <= b, b + by_b <= a))]
+    out = [z3.Implies(same, z3.Or(a + by_a <= b, b + by_b <= a))]
+    most = setting.counts.get(str(x.data[0]))
+    if most is not None and x.args[1].const == y.args[1].const == 1:
+        setting.relied.add(str(x.data[0]))
+        out += [a >= 0, a < most, b >= 0, b < most]
+    return out
 
 
 def overlap(enc: Encoder, a: Access, b: Access, one: Thread, two: Thread) -> Z:
@@ -231,6 +246,12 @@ def meet(setting: Setting, a: Access, b: Access, same_block: bool) -> Answer:
             goal.append(z3.Or(other_warp, same_phase(enc, pa.warp, pb.warp, one, two)))
     else:
         goal.append(same_phase(enc, pa.grid, pb.grid, one, two))
+    if setting.flags or setting.counters:
+        from gpusafe.prove.pairs_handed_over import ordered
+
+        hand_overs = ordered(enc, setting, ((a, one), (b, two)), second)
+        hand_overs += ordered(enc, setting, ((b, two), (a, one)), first)
+        goal += [z3.Not(h) for h in hand_overs]
     return decide(enc, setting, goal, one, two)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from gpusafe.dataflow.concrete import Meeting
 from gpusafe.dataflow.terms import Term, postorder
+from gpusafe.ir.kernel import Scope
 from gpusafe.prove.counterexample import of_divergence, of_meeting, rule_of
 from gpusafe.prove.pairs import Model
 from gpusafe.prove.pairs_of_kernel import Analysis, Failure, Question
@@ -23,14 +24,15 @@ class Refuted:
     example: Counterexample
 
 
-def refute_barrier(replayer: Replayer, analysis: Analysis, model: Model | None) -> Counterexample | None:
+def refute_barrier(replayer: Replayer, analysis: Analysis, scope: Scope, model: Model | None) -> Counterexample | None:
+    """A run in which a thread waits at a barrier of this kind (of a warp, or wider) that another does not reach."""
     if any(g.syncs for g in analysis.trace.gaps):
         return None
     simple = _simple(replayer, [b.span for b in analysis.barriers])
     for launch, outcome in outcomes(replayer, analysis.context, model, data=False, simple=simple):
         for seen in outcome.divergences:
             taint = replayer.taints.control.get(seen.span, frozenset())
-            if not taint & {"sync", "opaque", "data"}:
+            if (seen.scope is Scope.WARP) == (scope is Scope.WARP) and not taint & {"sync", "opaque", "data"}:
                 return of_divergence(replayer.kernel, launch, seen)
     return None
 
@@ -66,14 +68,14 @@ def _replayed(
     def wanted(meeting: Meeting) -> bool:
         a, b = meeting.first, meeting.second
         pair = a.region == question.region and frozenset((a.span, b.span)) in spans
-        return pair and _certain(replayer, collides, a.span, b.span) is not None
+        return pair and _certain(replayer, collides, meeting) is not None
 
     data = _data(replayer, question)
     simple = _simple(replayer, [s for pair in spans for s in pair])
     found = outcomes(replayer, analysis.context, model, data=data, values=values, wanted=wanted, simple=simple)
     for launch, outcome in found:
         for meeting in filter(wanted, outcome.meetings):
-            depends = _certain(replayer, collides, meeting.first.span, meeting.second.span)
+            depends = _certain(replayer, collides, meeting)
             example = of_meeting(replayer.kernel, launch, meeting, bool(depends))
             return Refuted(rule_of(replayer.kernel, meeting), example)
     return None
@@ -115,15 +117,17 @@ def _collides(replayer: Replayer, analysis: Analysis, question: Question) -> boo
     return any(crowded(replayer.kernel, analysis.context, analysis.trace, f.second) for f in question.failures)
 
 
-def _certain(replayer: Replayer, collides: bool, *spans: Span) -> bool | None:
+def _certain(replayer: Replayer, collides: bool, meeting: Meeting) -> bool | None:
     """None when a meeting may not happen after all; True when it depends on contents of memory, else False."""
     data = False
-    for span in spans:
+    same_block = meeting.first.block == meeting.second.block
+    ordering = replayer.orders_block if same_block else replayer.orders_grid
+    for span in (meeting.first.span, meeting.second.span):
         address = replayer.taints.address.get(span, frozenset())
         control = replayer.taints.control.get(span, frozenset())
         if "opaque" in address | control or ("data" in address and not collides):
             return None
-        if replayer.ordering and "sync" in address | control:
+        if ordering and "sync" in address | control:
             return None
         data = data or "data" in address | control
     return data

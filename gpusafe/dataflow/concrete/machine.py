@@ -14,7 +14,7 @@ from gpusafe.ir.kernel import Kernel, Scope, Space
 from gpusafe.span import Span
 
 Triple = tuple[int, int, int]
-STEP_LIMIT = 400_000
+STEP_LIMIT = 1_500_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +293,7 @@ class Machine:
 
     def _warp_together(self, block: _Block, here: list[_Thread], request: Wait) -> None:
         results = request.combine(here) if request.combine is not None else [None] * len(here)
+        self._reads_absent(block, here)
         if request.combine is None:
             syncs = block.warp_syncs.setdefault(here[0].number // 32, [])
             syncs.append(frozenset(t.number for t in here))
@@ -301,11 +302,30 @@ class Machine:
         for t, result in zip(here, results, strict=True):
             t.request, t.answer = None, result
 
+    def _reads_absent(self, block: _Block, here: list[_Thread]) -> None:
+        """Notes a shuffle that reads from a lane that its mask names but that does not take part."""
+        present = {t.number % 32 for t in here}
+        for t in here:
+            request = t.request
+            assert request is not None
+            source = request.source(t.number % 32) if request.source is not None else None
+            if source is None or source in present or not request.mask >> source & 1:
+                continue
+            absent = next((x for x in block.threads if x.number == t.number // 32 * 32 + source), None)
+            if absent is None or absent.trapped:
+                continue
+            elsewhere = absent.request.span if absent.request is not None else None
+            self.divergences.append(
+                Divergence(request.span, (t.tid, block.index), (absent.tid, block.index), elsewhere, Scope.WARP)
+            )
+            raise Unknowable("a shuffle reads from a lane that does not take part")
+
     def _release_block(self, block: _Block) -> None:
         """All threads wait or have ended: the block's barrier opens, and whoever is not there is noted."""
         waiting = [t for t in block.threads if t.request is not None]
         at_barrier = [t for t in waiting if t.request is not None and t.request.kind in ("block", "grid")]
-        one = (at_barrier or waiting)[0]
+        stuck = [t for t in waiting if t not in at_barrier]
+        one = min((at_barrier or waiting)[:1] + stuck[:1], key=_line)  # the first in the source is where the ways part
         assert one.request is not None
         missing = [t for t in block.threads if t.request is None or t.request.span != one.request.span]
         missing = [t for t in missing if not t.trapped]
@@ -350,6 +370,11 @@ class Machine:
         return Outcome(
             tuple(self.memory.meetings.values()), tuple(self.divergences), tuple(self.outside.values()), not why, why
         )
+
+
+def _line(thread: _Thread) -> int:
+    assert thread.request is not None
+    return thread.request.span.line
 
 
 def run(

@@ -30,7 +30,10 @@ class Jump:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A thread waits: for its warp, its block or the grid; ``combine`` computes each participant's result."""
+    """A thread waits: for its warp, its block or the grid; ``combine`` computes each participant's result.
+
+    ``source`` gives for a lane the one whose value a shuffle reads.
+    """
 
     kind: str
     span: Span
@@ -38,6 +41,7 @@ class Wait:
     mask: int = 0xFFFF_FFFF
     value: Any = None
     combine: Callable[[list[Any]], list[Any]] | None = None
+    source: Callable[[int], int | None] | None = None
 
 
 Plain = Callable[[Any], object]
@@ -313,8 +317,9 @@ class Program:
                 raise Unknowable("a warp operation needs all lanes")
             own = [o(t.env) for o in operands]
             result = yield Wait(
-                "warp", stmt.span, Scope.WARP, int(lanes), own, lambda ts: _exchange(stmt.op, ts, stmt.type)
-            )
+                "warp", stmt.span, Scope.WARP, int(lanes), own, lambda ts: _exchange(stmt.op, ts, stmt.type),
+                lambda lane: _source(stmt.op, lane, own),
+            )  # fmt: skip
             if stmt.var is not None:
                 t.env[stmt.var] = result
             return None
@@ -378,15 +383,21 @@ def _exchange(op: str, threads: list[Any], type_: Type) -> list[Any]:
     out = []
     for t in threads:
         lane, args = t.number % 32, t.request.value
-        by = args[1] if len(args) > 1 else UNKNOWN
-        width = args[2] if len(args) > 2 and args[2] is not UNKNOWN and args[2] in (1, 2, 4, 8, 16, 32) else 32
-        if by is UNKNOWN:
+        if len(args) < 2 or args[1] is UNKNOWN:
             out.append(UNKNOWN)
             continue
-        first = lane // width * width
-        source = {"shfl_idx": first + by % width, "shfl_up": lane - by, "shfl_down": lane + by, "shfl_xor": lane ^ by}[
-            op
-        ]
-        inside = first <= source < first + width
-        out.append(own[source][0] if inside and source in own else args[0] if not inside else UNKNOWN)
+        source = _source(op, lane, args)
+        out.append(args[0] if source is None else own[source][0] if source in own else UNKNOWN)
     return out
+
+
+def _source(op: str, lane: int, args: list[Any]) -> int | None:
+    """The lane whose value a shuffle gives to ``lane``; None where that is its own, or not known."""
+    by = args[1] if len(args) > 1 else UNKNOWN
+    if by is UNKNOWN or not op.startswith("shfl"):
+        return None
+    width = args[2] if len(args) > 2 and args[2] is not UNKNOWN and args[2] in (1, 2, 4, 8, 16, 32) else 32
+    first = lane // width * width
+    ways = {"shfl_idx": first + by % width, "shfl_up": lane - by, "shfl_down": lane + by, "shfl_xor": lane ^ by}
+    source = int(ways[op])
+    return source if first <= source < first + width else None

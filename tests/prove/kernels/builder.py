@@ -230,6 +230,25 @@ class KernelBuilder:
         )
         return V(Var(array.element, name))
 
+    def exchange(self, array: Array, index: V | int, value: int, scope: Scope = Scope.DEVICE) -> None:
+        operand = Const(array.element, value)
+        self.emit(
+            ir.Atomic(self._span(), None, "exch", array.at(index), (operand,), array.element, Order.RELAXED, scope)
+        )
+
+    def fence(self, scope: Scope = Scope.DEVICE) -> None:
+        self.emit(ir.Fence(self._span(), Order.SEQ_CST, scope))
+
+    def wait_for(self, array: Array, index: V | int) -> None:
+        """``while atomicAdd(&array[index], 0) == 0 {}``"""
+        self.fresh += 1
+        label = f"spin{self.fresh}"
+        outer, self.body = self.body, []
+        seen = self.atomic_add(array, index, 0)
+        self.emit(ir.If(self._span(), seen.ne(0).expr, (ir.Break(self._span(), label),)))
+        inner, self.body = self.body, outer
+        self.emit(ir.Loop(self._span(), label, tuple(inner)))
+
     def borrow(self, array: Array, index: V | int) -> None:
         self.emit(ir.ExclusiveBorrow(self._span(), array.at(index), array.element.bytes))
 

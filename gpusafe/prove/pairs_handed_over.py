@@ -1,0 +1,171 @@
+"""Accesses that a flag or a counter orders: one thread releases after its access, the other acquires before its own.
+
+The rule (PTX ISA, memory consistency model, release and acquire patterns): what comes before a fence and then an atomic
+write in one thread happens before what comes after an atomic read of it (or of a later read-modify-write) and then a
+fence in another thread, where the scopes of all four include both threads. Two kinds of cells tell from the value
+alone that the read saw the write:
+
+- a counter that is only ever added to: whoever sees a larger value than another one's addition saw it;
+- a flag that one thread alone writes, once: whoever sees it set saw that write. It must be zero at the start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import z3
+
+from gpusafe.dataflow.accesses import Access, FencePoint, Trace, unknowns
+from gpusafe.dataflow.terms import Term, postorder
+from gpusafe.ir.kernel import Order, Scope
+from gpusafe.prove.encode import Encoder, Thread
+from gpusafe.prove.launch_context import LaunchContext
+from gpusafe.prove.pairs import Setting, meet
+from gpusafe.prove.replay_crowding import threads_at
+
+Z = Any
+RELEASES = frozenset({Order.RELEASE, Order.ACQ_REL, Order.SEQ_CST})
+ACQUIRES = frozenset({Order.ACQUIRE, Order.ACQ_REL, Order.SEQ_CST})
+COUNTED = 60_000
+WIDE = frozenset({Scope.DEVICE, Scope.SYSTEM})
+
+
+def is_write(trace: Trace, access: Access) -> bool:
+    """Whether an atomic can change its cell (adding nothing does not)."""
+    if not access.writes or access.op not in ("add", "or", "sub", "xor"):
+        return access.writes
+    return any(r.access is access and r.operands[0].const != 0 for r in trace.atomics)
+
+
+def signals(trace: Trace) -> dict[str, list[Access]]:
+    """The regions that are accessed by atomics of device scope alone, with the atomics that write them."""
+    out: dict[str, list[Access]] = {}
+    plain = {a.region for a in trace.accesses if a.mode != "atomic"}
+    for access in trace.accesses:
+        if access.mode == "atomic" and access.region not in plain and is_write(trace, access):
+            out.setdefault(access.region, []).append(access)
+    return out
+
+
+def flags(setting: Setting) -> frozenset[str]:
+    """Regions whose cells are set once each, by one thread alone."""
+    out = set()
+    for region, writes in signals(setting.trace).items():
+        values = [r.operands[-1] for r in setting.trace.atomics if r.access in writes]
+        if len(writes) != 1 or writes[0].context.loops or any(v.const in (None, 0) for v in values):
+            continue
+        if all(meet(setting, writes[0], writes[0], same).status == "unsat" for same in (True, False)):
+            out.add(region)
+    return frozenset(out)
+
+
+def counts(setting: Setting, context: LaunchContext) -> dict[str, int]:
+    """For counters that every thread adds one to at most once: how many threads do."""
+    out = {}
+    for region, writes in signals(setting.trace).items():
+        adds = [r for r in setting.trace.atomics if r.access in writes]
+        if region not in setting.counters or len(writes) != 1 or writes[0].context.loops:
+            continue
+        if any(r.operands[0].const != 1 for r in adds):
+            continue
+        most = threads_at(context, setting.trace, writes[0], COUNTED)
+        if 0 < most < COUNTED:
+            out[region] = most
+    return out
+
+
+def ordered(
+    enc: Encoder, setting: Setting, sides: tuple[tuple[Access, Thread], tuple[Access, Thread]], known: list[Term]
+) -> list[Z]:
+    """Conditions each of which orders the first access before the second; ``known`` holds of the second thread."""
+    (first, one), (second, two) = sides
+    seen = _acquired(setting.trace, known, second, enc.same_block)
+    if not seen:
+        return []
+    out = []
+    for write, result in _released(setting.trace, first, enc.same_block):
+        for read, fence_guard in seen:
+            if read.data[0] != write.region or not _compatible(setting, write, read):
+                continue
+            parts = [enc.encode(g, one) for g in write.context.guard]
+            parts += [enc.encode(g, two) for g in fence_guard]
+            parts.append(enc.encode(write.offset, one) == enc.encode(read.args[0], two))
+            parts.append(_sees(enc, setting, (write, result, one), (read, two)))
+            setting.relied.add(write.region)
+            out.append(z3.And(*parts))
+    return out
+
+
+def _released(trace: Trace, access: Access, same_block: bool) -> Iterator[tuple[Access, Term | None]]:
+    """Atomic writes after an access in its thread that release it, with the terms of their old values."""
+    for writes in signals(trace).values():
+        for write in writes:
+            loops = write.context.loops
+            if (
+                write.seq <= access.seq
+                or access.context.loops[: len(loops)] != loops
+                or not _wide(write.scope, same_block)
+            ):
+                continue
+            fenced = write.order in RELEASES or any(
+                access.seq < f.seq < write.seq and _on_the_way(f, write, same_block, RELEASES) for f in trace.fences
+            )
+            if fenced:
+                yield write, next((r.term for r in trace.atomics if r.access is write), None)
+
+
+def _on_the_way(fence: FencePoint, access: Access, same_block: bool, orders: frozenset[Order]) -> bool:
+    """Whether a fence is passed whenever the access is made."""
+    inside = set(fence.context.guard) <= set(access.context.guard)
+    loops = fence.context.loops == access.context.loops[: len(fence.context.loops)]
+    return inside and loops and fence.order in orders and _wide(fence.scope, same_block)
+
+
+def _acquired(trace: Trace, known: list[Term], access: Access, same_block: bool) -> list[tuple[Term, tuple[Term, ...]]]:
+    """Values of atomics that the second access depends on, with the conditions under which they are acquired."""
+    by_seq = {r.access.seq: r.access for r in trace.atomics}
+    out = []
+    for term in postorder(known):
+        if term.op != "atomic":
+            continue
+        read = by_seq.get(term.data[1])
+        if read is None or read.seq >= access.seq or not _wide(read.scope, same_block):
+            continue
+        guard = _around(trace, read, access)
+        if read.context.loops and not set(guard) <= set(access.context.guard):
+            continue
+        if read.order in ACQUIRES or any(
+            read.seq < f.seq < access.seq and _on_the_way(f, access, same_block, ACQUIRES) for f in trace.fences
+        ):
+            out.append((term, guard))
+    return out
+
+
+def _around(trace: Trace, read: Access, access: Access) -> tuple[Term, ...]:
+    """The conditions of a read without those of the loops that end before the access.
+
+    What is known after a loop speaks of its last iteration, which has been run.
+    """
+    ended = set(read.context.loops) - set(access.context.loops)
+    return tuple(g for g in read.context.guard if not ended & unknowns(g, trace.unknowns))
+
+
+def _wide(scope: Scope | None, same_block: bool) -> bool:
+    return scope in WIDE or (same_block and scope in (Scope.BLOCK, Scope.CLUSTER))
+
+
+def _compatible(setting: Setting, write: Access, read: Term) -> bool:
+    return write.region in setting.counters or write.region in setting.flags
+
+
+def _sees(enc: Encoder, setting: Setting, write: tuple[Access, Term | None, Thread], read: tuple[Term, Thread]) -> Z:
+    """Whether the value that was read tells that the write came before."""
+    access, result, one = write
+    term, two = read
+    value = enc.encode(term, two)
+    if access.region in setting.flags:
+        return value != 0
+    if result is None:
+        return z3.BoolVal(False, enc.ctx)
+    return enc.encode(result, one) < value
