@@ -87,7 +87,7 @@ class Frame:
     """A function that is being inlined. ``label`` is the block that ``return`` leaves (None: the kernel itself).
 
     ``instance`` identifies the function with its template arguments (whose static variables it has), ``key`` the call
-    with its constant arguments as well.
+    with its constant arguments as well. ``calls`` are the places of the calls that lead here, outermost first.
     """
 
     name: str
@@ -98,6 +98,7 @@ class Frame:
     result: Place | None = None
     left_early: bool = False
     assigned: frozenset[str] = frozenset()
+    calls: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +158,9 @@ class Context:
             self.depth -= 1
 
     def emit(self, stmt: k.Stmt) -> None:
-        """Append a statement to the innermost list."""
+        """Append a statement to the innermost list; it remembers the calls that lead to it."""
+        if len(self.frames) > 1 and not stmt.calls:
+            stmt = replace(stmt, calls=self.frames[-1].calls)
         self.emitter.emit(stmt)
 
     @contextmanager

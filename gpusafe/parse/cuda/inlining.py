@@ -43,7 +43,7 @@ def invoke(x: Context, function: s.Function, scope: Scope, args: Sequence[Operan
     assigned = x.program.assigned_in(function.body)
     with x.inside(scope):
         result_type = resolve(x, function.result) if function.result is not None else t.VOID
-    frame = Frame(function.name, instance, key, None, result_type, assigned=assigned)
+    frame = Frame(function.name, instance, key, None, result_type, assigned=assigned, calls=_calls(x, span))
     inner = scope.inner()
     inner.namespace = function.scope
     x.frames.append(frame)
@@ -66,6 +66,10 @@ def _instance_key(scope: Scope) -> str:
     return repr((bound, [(name, v.expr if isinstance(v, Term) else id(v)) for name, v in fixed], classes))
 
 
+def _calls(x: Context, span: Span) -> tuple[Span, ...]:
+    return (*(x.frames[-1].calls if x.frames else ()), span)
+
+
 def _constants(args: Sequence[Operand]) -> tuple[Expr, ...]:
     """The arguments if all are constants: a call of a function by itself with other constants may end."""
     values = [a.value if isinstance(a, FixedPlace) else a for a in args]
@@ -82,7 +86,7 @@ def call_closure(x: Context, closure: Closure, args: Sequence[Operand], span: Sp
     if len(x.frames) > MAX_INLINE or sum(f.key == key for f in x.frames) > 1:
         raise Unsupported("a lambda that calls itself")
     assigned = x.program.assigned_in(code.body)
-    frame = Frame("the lambda", key, key, None, t.Auto(), assigned=assigned)
+    frame = Frame("the lambda", key, key, None, t.Auto(), assigned=assigned, calls=_calls(x, span))
     x.frames.append(frame)
     loops, x.loops = x.loops, []
     try:
