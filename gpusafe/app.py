@@ -71,13 +71,13 @@ def check(options: Options, progress: Callable[[str], None] = lambda _: None) ->
 
 def _lower(workspace: Workspace) -> tuple[tuple[Kernel, ...], tuple[Problem, ...]]:
     """All kernels of all front ends with what their users require, and the directives without effect."""
-    from gpusafe.parse.cuda import find_sources, lower_source
+    from gpusafe.parse.cuda import lower_sources
     from gpusafe.parse.directives import attach
     from gpusafe.parse.rust.device import lower_kernels
 
     kernels = list(lower_kernels(workspace).kernels)
-    for source in find_sources(workspace):
-        kernels += lower_source(source.file, source.text, line=source.line, col=source.col).kernels
+    for _, module in lower_sources(workspace):
+        kernels += module.kernels
     unique = {k.key: k for k in kernels}
     return attach(unique.values(), workspace.sources)
 
