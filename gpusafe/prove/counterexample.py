@@ -135,9 +135,17 @@ def of_divergence(kernel: Kernel, launch: ConcreteLaunch, seen: Divergence) -> C
     """The counterexample of a barrier that not all threads reach."""
     waiting = who(seen.waiting[0], seen.waiting[1], launch)
     missing = who(seen.missing[0], seen.missing[1], launch)
-    scope = {Scope.WARP: "warp", Scope.BLOCK: "block"}.get(seen.scope, "grid")
+    scope = "block" if seen.scope is Scope.BLOCK else "grid"
     related = (Site(seen.elsewhere, f"{missing} waits here"),) if seen.elsewhere is not None else ()
     ends = f"{missing} waits at another barrier" if related else f"{missing} ends without reaching it"
+    if seen.scope is Scope.WARP:
+        return Counterexample(
+            f"not all lanes that a warp operation of `{kernel.name}` needs take part in it",
+            Site(seen.span, f"{waiting} waits here; {ends.replace('another barrier', 'another place')}"),
+            related,
+            (geometry(launch), *_values(kernel, launch)),
+            ("let all lanes that the mask names run the operation, or name only those that do",),
+        )
     return Counterexample(
         f"not all threads of a {scope} of `{kernel.name}` reach the same barrier",
         Site(seen.span, f"{waiting} waits here; {ends}"),
