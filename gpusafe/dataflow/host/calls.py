@@ -201,6 +201,8 @@ def call_method(
     m: Machine, receiver: Cell, name: str, args: list[Value], expr: ast.MethodCall, expect: ast.Type | None = None
 ) -> Value:
     """A method call on a place: the program's own method, the dialect's, the standard library's, or unknown."""
+    if name == "clone" and not args and any(isinstance(c.value, SharedVal) for c in chain(receiver)):
+        return std_methods.clone_shared(m, receiver)
     function = find_method(m, receiver, name)
     if function is not None and function.item.body is not None:
         path = ast.Path(expr.span, (name,), expr.generics)
@@ -263,18 +265,30 @@ def struct_literal(m: Machine, expr: ast.StructLit) -> Value:
         value = apply_type(m, m.value(init, declared.get(field)), declared.get(field))
         christen(m, value, field)
         values[field] = value
-    base = m.value(expr.base) if expr.base is not None else None
+    rest = m.place(expr.base) if expr.base is not None else None
     if item is None:
+        base = take(m, rest) if rest is not None else None
         config = dialects.struct_literal(m, expr.path, values, base)
         if config is not None:
             return config
-    if isinstance(base, StructVal):
-        for field, cell in base.fields.items():
-            values.setdefault(field, cell.value)
+        rest = Cell(base) if rest is not None else None
+    if rest is not None:
+        _fill_from(m, values, rest, expr)
     order = list(declared) or list(values)
     fields = {f: Cell(values[f], f) for f in order if f in values}
     fields.update({f: Cell(v, f) for f, v in values.items() if f not in fields})
     return StructVal(name, fields, variant, expr.span)
+
+
+def _fill_from(m: Machine, values: dict[str, Value], rest: Cell, expr: ast.StructLit) -> None:
+    """``..base``: the fields that were not given move out of the base; the others stay in it."""
+    base = deref(rest).value
+    if isinstance(base, StructVal):
+        for field, cell in base.fields.items():
+            if field not in values:
+                values[field] = take(m, cell)
+    elif owns(m, base):
+        foreign.not_followed(m, "..", [base], expr.span)
 
 
 def repeated(m: Machine, item: ast.Expr, length: Value, kind: str) -> Value:

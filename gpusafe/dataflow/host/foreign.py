@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from gpusafe.dataflow.host.access import deref, touch
 from gpusafe.dataflow.host.drops import owns, parts
 from gpusafe.dataflow.host.handles import (
@@ -19,7 +21,21 @@ from gpusafe.dataflow.host.handles import (
     View,
 )
 from gpusafe.dataflow.host.machine import Machine
-from gpusafe.dataflow.host.values import Cell, ClosureVal, RefVal, SeqVal, SharedVal, SliceVal, Unknown, Value
+from gpusafe.dataflow.host.values import (
+    BagVal,
+    Cell,
+    ClosureVal,
+    IterVal,
+    RefVal,
+    SeqVal,
+    SharedVal,
+    SliceVal,
+    StructVal,
+    TupleVal,
+    TypeVal,
+    Unknown,
+    Value,
+)
 from gpusafe.parse.rust import ast
 from gpusafe.span import Span
 
@@ -100,9 +116,18 @@ def _only_host_memory(args: list[Value]) -> bool:
     )
 
 
+def not_followed(m: Machine, what: str, values: Iterable[Value], span: Span) -> None:
+    """A gap when something that matters here was lost sight of: ``what`` moves or drops it in a way not modelled."""
+    found = [v for v in values if handles_in(v)]
+    if found:
+        mention_gap(m, f"what `{what}` does with its elements is not followed", found, span)
+
+
 def unknown_method(m: Machine, receiver: Cell, name: str, args: list[Value], expr: ast.MethodCall) -> Value:
     """A method that is not known on this receiver."""
     target = deref(receiver).value
+    if isinstance(target, (SeqVal, BagVal, StructVal, TupleVal, TypeVal, IterVal)) and owns(m, target):
+        not_followed(m, name, [target], expr.name_span)
     if not isinstance(target, _HANDLES) and _only_host_memory(args):
         for arg in args:
             touch(m, arg, "read", expr.name_span)

@@ -36,6 +36,11 @@ def at(m: Machine, base: Cell, index: Value, span: Span) -> Cell:
         case MemSlice() | Buffer(kind="pinned" | "unified"):
             return _memory_element(m, target, index)
         case BagVal(items=items):
+            from gpusafe.dataflow.host.std_maps import index as entry
+
+            found = entry(target, index)
+            if found is not None:
+                return found
             return (
                 items[0] if len(items) == 1 else Cell(Unknown("an entry of a map", None, tuple(c.value for c in items)))
             )

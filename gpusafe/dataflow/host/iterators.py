@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from gpusafe.dataflow.host import terms, threads
 from gpusafe.dataflow.host.access import deref, touch
-from gpusafe.dataflow.host.drops import take
+from gpusafe.dataflow.host.drops import owns, take
+from gpusafe.dataflow.host.foreign import not_followed
 from gpusafe.dataflow.host.handles import Buffer, MemSlice
 from gpusafe.dataflow.host.indexing import bounds, sample
 from gpusafe.dataflow.host.machine import Machine
@@ -48,9 +49,8 @@ def to_iter(m: Machine, value: Value, span: Span, how: str = "into_iter") -> Ite
             return borrowed(m, Cell(value), True, span) if how != "into_iter" else _owned(m, value)
         case SliceVal() | MemSlice() | Buffer():
             return borrowed(m, Cell(value), how == "iter_mut", span)
-        case BagVal(items=items):
-            cells = list(items)
-            return IterVal(len(cells), lambda i: TupleVal([Cell(Unknown("a key")), Cell(RefVal(cells[i], True))]))
+        case BagVal():
+            return entries(m, value, how)
         case StructVal(name="Option", fields=fields):
             cells = list(fields.values())
             return IterVal(len(cells), lambda i: take(m, cells[i]) if how == "into_iter" else RefVal(cells[i], True))
@@ -59,6 +59,22 @@ def to_iter(m: Machine, value: Value, span: Span, how: str = "into_iter") -> Ite
             return IterVal(None, lambda i: Unknown("an element", None, (cell.value,)))
     holds = getattr(value, "holds", ())
     return IterVal(None, lambda i: Unknown("an element of a sequence that is not modelled", None, holds))
+
+
+def entries(m: Machine, bag: BagVal, how: str) -> IterVal:
+    """The entries of a map (key and value) or the elements of a set."""
+    cells, keys = list(bag.items), list(bag.keys)
+    moves = how in ("into_iter", "drain")
+
+    def get(index: int) -> Value:
+        inner = take(m, cells[index]) if moves else RefVal(cells[index], True)
+        if not keys:
+            return inner
+        return TupleVal([Cell(keys[index] if moves else RefVal(Cell(keys[index]))), Cell(inner)])
+
+    if moves:
+        bag.items, bag.keys = [], []
+    return IterVal(len(cells), get, Cell(SeqVal("vec", cells, len(cells))) if moves else None)
 
 
 def _range(m: Machine, value: RangeVal) -> IterVal:
@@ -183,7 +199,14 @@ def _zip(m: Machine, left: IterVal, right: IterVal, span: Span) -> IterVal:
         length = min(a, b)
     elif left.length is None and not left.endless:
         length = None
-    return IterVal(length, lambda i: TupleVal([Cell(left.get(i)), Cell(right.get(i))]), left.owner)
+    return IterVal(length, lambda i: TupleVal([Cell(left.get(i)), Cell(right.get(i))]), _both(left, right))
+
+
+def _both(left: IterVal, right: IterVal) -> Cell | None:
+    """What owns the elements of two iterators that were joined."""
+    if left.owner is None or right.owner is None:
+        return left.owner or right.owner
+    return Cell(TupleVal([left.owner, right.owner]))
 
 
 def _trim(m: Machine, source: IterVal, name: str, amount: Value) -> IterVal:
@@ -204,9 +227,9 @@ def _trim(m: Machine, source: IterVal, name: str, amount: Value) -> IterVal:
 def _chain(m: Machine, left: IterVal, right: IterVal) -> IterVal:
     a, b = terms.known(left.length), terms.known(right.length)
     if a is None:
-        return IterVal(None, left.get, left.owner)
+        return IterVal(None, left.get, _both(left, right))
     total = a + b if b is not None else None
-    return IterVal(total, lambda i: left.get(i) if i < a else right.get(i - a), left.owner)
+    return IterVal(total, lambda i: left.get(i) if i < a else right.get(i - a), _both(left, right))
 
 
 def _filter(m: Machine, source: IterVal, predicate: Value, span: Span) -> IterVal:
@@ -219,7 +242,10 @@ def _filter(m: Machine, source: IterVal, predicate: Value, span: Span) -> IterVa
         verdict = m.invoke(predicate, [RefVal(Cell(element))], span)
         if verdict is True:
             kept.append(element)
-        elif verdict is not False:
+        elif verdict is False:
+            m.drop(element, span)
+        else:
+            not_followed(m, "filter", [e for e in (element, *kept) if owns(m, e)], span)
             return IterVal(None, _constant(element), source.owner)
     return IterVal(len(kept), lambda i: kept[i], source.owner)
 
@@ -237,6 +263,8 @@ def _filter_map(m: Machine, source: IterVal, function: Value, span: Span) -> Ite
         result = m.invoke(function, [source.get(index)], span)
         if isinstance(result, StructVal) and result.variant == "None":
             continue
+        if not isinstance(result, StructVal):
+            not_followed(m, "filter_map", [result], span)
         kept.append(
             take(m, result.fields["0"]) if isinstance(result, StructVal) and result.fields else Unknown("an element")
         )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from gpusafe.dataflow.host import terms
+from gpusafe.dataflow.host.drops import owns
+from gpusafe.dataflow.host.foreign import not_followed
 from gpusafe.dataflow.host.iterators import adapt, advance, drain, length_of, sampled, to_iter
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.results import Found
 from gpusafe.dataflow.host.scalars import static_type
+from gpusafe.dataflow.host.std_maps import build
 from gpusafe.dataflow.host.syntax_walk import generic, type_name
 from gpusafe.dataflow.host.values import (
-    BagVal,
     Cell,
     ClosureVal,
     IterVal,
@@ -98,6 +100,9 @@ def _consume(
         case "all" | "any":
             return Found(_quantifier(m, source, name, args[0], expr))
         case "find" | "find_map" | "nth" | "peek" | "next_back":
+            if source.owner is not None:
+                not_followed(m, name, [source.owner.value], expr.span)
+                return Found(Unknown(f"the result of `{name}`"))
             return Found(Unknown(f"the result of `{name}`", None, _held(m, source)))
         case "sum" | "product":
             elements = drain(m, source)
@@ -154,8 +159,8 @@ def collect(m: Machine, source: IterVal, expr: ast.MethodCall, wanted: ast.Type 
             plain.append(element.fields["0"].value)
         else:
             plain.append(element)
-    if kind in ("HashMap", "BTreeMap"):
-        return BagVal("map", [Cell(e.items[1].value if isinstance(e, TupleVal) else e) for e in plain])
+    if kind in ("HashMap", "BTreeMap", "HashSet", "BTreeSet"):
+        return build(kind, plain)
     if kind == "String":
         return TypeVal("text")
     return _wrap(SeqVal("vec", [Cell(e) for e in plain], len(plain), elem or source.elem), kind, unwrap)
@@ -186,6 +191,7 @@ def _for_each(m: Machine, source: IterVal, function: Value, expr: ast.MethodCall
 
 def _quantifier(m: Machine, source: IterVal, name: str, predicate: Value, expr: ast.MethodCall) -> Value:
     elements = drain(m, source)
+    not_followed(m, name, [e for e in elements or () if owns(m, e)], expr.span)
     if elements is None:
         sampled(m, source, expr.span, lambda e: m.invoke(predicate, [e], expr.span))
         return Unknown(f"the result of `{name}`")
@@ -206,7 +212,12 @@ def _reduce(m: Machine, source: IterVal, name: str, args: list[Value], expr: ast
             total = m.invoke(args[1], [total, element], expr.span)
         return total
     if name == "last" and elements:
+        for element in elements[:-1]:
+            m.drop(element, expr.span)
         return some(elements[-1])
+    not_followed(m, name, [e for e in elements or () if owns(m, e)], expr.span)
+    if source.owner is not None and name != "fold":
+        not_followed(m, name, [source.owner.value], expr.span)
     if name == "fold":
         sampled(m, source, expr.span, lambda e: m.invoke(args[1], [Unknown("a sum"), e], expr.span))
     return Unknown(f"the result of `{name}`")

@@ -17,6 +17,7 @@ from gpusafe.dataflow.host.values import (
     ClosureVal,
     IterVal,
     RangeVal,
+    RcBox,
     RefVal,
     SeqVal,
     SharedVal,
@@ -71,7 +72,7 @@ def call_method(
     if name in _TRANSPARENT and not args:
         return Found(_transparent(m, receiver, name))
     if name == "clone" and not args:
-        return Found(_clone(m, receiver))
+        return Found(clone_shared(m, receiver))
     target = deref(receiver)
     match target.value:
         case StructVal(name="Option" | "Result", variant=str()):
@@ -146,7 +147,8 @@ def _transparent(m: Machine, receiver: Cell, name: str) -> Value:
     return RefVal(target, name in ("as_mut", "borrow_mut", "deref_mut"))
 
 
-def _clone(m: Machine, receiver: Cell) -> Value:
+def clone_shared(m: Machine, receiver: Cell) -> Value:
+    """``clone()`` of what is behind a place: the outermost shared owner, else the value itself."""
     for cell in chain(receiver):
         if isinstance(cell.value, SharedVal):
             return clone_value(m, cell.value)
@@ -198,12 +200,17 @@ def _library(m: Machine, target: Cell, name: str, args: list[Value], expr: ast.M
             return Found(take(m, value.payload))
     if value.name in ("sender", "receiver"):
         return threads.channel_method(m, value, name, args)
-    if any(foreign.handles_in(a) for a in args):
+    if value.name == "weak" and name == "upgrade" and isinstance(value.payload, RcBox):
+        if value.payload.strong <= 0:
+            return Found(none())
+        value.payload.strong += 1
+        return Found(some(SharedVal(value.payload)))
+    if any(foreign.handles_in(a) for a in args) or owns(m, value):
         return None
     return Found(Unknown(f"the result of `{name}`"))
 
 
-def _once(m: Machine, value: TypeVal, name: str, args: list[Value], expr: ast.MethodCall) -> Found:
+def _once(m: Machine, value: TypeVal, name: str, args: list[Value], expr: ast.MethodCall) -> Found | None:
     """``get_or_init``, ``get`` and ``set`` of OnceCell and OnceLock."""
     cell = value.payload
     assert isinstance(cell, Cell)
@@ -220,6 +227,8 @@ def _once(m: Machine, value: TypeVal, name: str, args: list[Value], expr: ast.Me
     if name == "get":
         inner = {n: Cell(RefVal(c)) for n, c in filled.fields.items()}
         return Found(StructVal("Option", inner, filled.variant))
+    if name not in ("get_or_init", "get_or_try_init"):
+        return None
     found = RefVal(filled.fields["0"]) if filled.fields else Unknown("a cell")
     return Found(ok(found) if name == "get_or_try_init" else found)
 

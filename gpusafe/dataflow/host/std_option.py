@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from gpusafe.dataflow.host.access import peel
 from gpusafe.dataflow.host.branches import inside, quiet
 from gpusafe.dataflow.host.drops import take
+from gpusafe.dataflow.host.foreign import not_followed
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.results import Found
 from gpusafe.dataflow.host.signals import PanicSignal
-from gpusafe.dataflow.host.values import Cell, IterVal, RefVal, StructVal, Unknown, Value, none, ok, some
+from gpusafe.dataflow.host.values import Cell, IterVal, RefVal, StructVal, TupleVal, Unknown, Value, none, ok, some
 from gpusafe.parse.rust import ast
 
 UNWRAPPERS = frozenset(
@@ -27,7 +29,6 @@ _SAME = frozenset(
         "context",
         "with_context",
         "map_err",
-        "or",
         "or_else",
         "inspect",
         "inspect_err",
@@ -47,18 +48,20 @@ def call(m: Machine, target: Cell, receiver: Cell, name: str, args: list[Value],
     payload = value.fields.get("0")
     by_ref = isinstance(receiver.value, RefVal)
     if name in UNWRAPPERS:
-        return Found(_unwrap(m, value, name, args, expr, by_ref))
+        return Found(_unwrap(m, value, name, args, expr))
     match name:
         case "is_some" | "is_ok":
             return Found(good)
         case "is_none" | "is_err":
             return Found(not good)
         case "ok":
-            return Found(some(take(m, payload)) if good and payload else none())
+            return Found(_half(m, payload, good, expr))
         case "err":
-            return Found(none() if good or not payload else some(take(m, payload)))
+            return Found(_half(m, payload, not good, expr))
         case "ok_or" | "ok_or_else":
             if good and payload:
+                if name == "ok_or":
+                    m.drop(args[0], expr.span)
                 return Found(ok(take(m, payload)))
             error = args[0] if name == "ok_or" else m.invoke(args[0], [], expr.span)
             return Found(StructVal("Result", {"0": Cell(error)}, "Err"))
@@ -72,11 +75,21 @@ def call(m: Machine, target: Cell, receiver: Cell, name: str, args: list[Value],
         case "iter" | "into_iter" | "iter_mut":
             cells = list(value.fields.values()) if good else []
             return Found(IterVal(len(cells), lambda i: take(m, cells[i]) if name == "into_iter" else RefVal(cells[i])))
-        case "and":
-            return Found(args[0] if good else value)
+        case "and" | "or" | "xor" | "zip":
+            return Found(_two(m, target, name, args[0], expr))
+        case "filter":
+            return Found(_filtered(m, target, args[0], expr))
+        case "inspect" | "inspect_err":
+            if payload and good == (name == "inspect"):
+                m.invoke(args[0], [RefVal(payload)], expr.span)
+        case "map_err":
+            if payload and not good:
+                failed = m.invoke(args[0], [take(m, payload)], expr.span)
+                return Found(StructVal("Result", {"0": Cell(failed)}, "Err"))
         case "flatten":
             return Found(take(m, payload) if good and payload else value)
-        case "unzip" | "zip" | "xor" | "filter":
+        case "unzip":
+            not_followed(m, name, [value], expr.span)
             return Found(Unknown(f"the result of `{name}`"))
     if name in _SAME:
         if name in ("copied", "cloned") and good and payload:
@@ -89,11 +102,60 @@ def call(m: Machine, target: Cell, receiver: Cell, name: str, args: list[Value],
     return None
 
 
-def _unwrap(m: Machine, value: StructVal, name: str, args: list[Value], expr: ast.MethodCall, by_ref: bool) -> Value:
+def _half(m: Machine, payload: Cell | None, wanted: bool, expr: ast.MethodCall) -> Value:
+    """``ok()`` and ``err()``: the one side of a Result; what is on the other is dropped."""
+    if payload is None:
+        return none()
+    inner = take(m, payload)
+    if wanted:
+        return some(inner)
+    m.drop(inner, expr.span)
+    return none()
+
+
+def _two(m: Machine, target: Cell, name: str, other: Value, expr: ast.MethodCall) -> Value:
+    """``and``, ``or``, ``xor``, ``zip``: one of two values comes out, or both, and the rest is dropped."""
+    first = take(m, target)
+    one = isinstance(first, StructVal) and first.variant in ("Some", "Ok")
+    if name in ("and", "or"):
+        kept, gone = (other, first) if one == (name == "and") else (first, other)
+        m.drop(gone, expr.span)
+        return kept
+    second = peel(other)
+    if not isinstance(second, StructVal) or not isinstance(first, StructVal):
+        not_followed(m, name, [first, other], expr.span)
+        return Unknown(f"the result of `{name}`")
+    two = second.variant == "Some"
+    if name == "zip" and one and two:
+        return some(TupleVal([Cell(take(m, first.fields["0"])), Cell(take(m, second.fields["0"]))]))
+    kept, gone = (first, other) if one else (other, first)
+    if name == "xor" and one != two:
+        m.drop(gone, expr.span)
+        return kept
+    m.drop(first, expr.span)
+    m.drop(other, expr.span)
+    return none()
+
+
+def _filtered(m: Machine, target: Cell, predicate: Value, expr: ast.MethodCall) -> Value:
+    """``filter``: what is not kept is dropped."""
+    value = take(m, target)
+    if not isinstance(value, StructVal) or not value.fields:
+        return value
+    verdict = m.invoke(predicate, [RefVal(value.fields["0"])], expr.span)
+    if m.decide(verdict, m.source_text(expr), expr.span):
+        return value
+    m.drop(value, expr.span)
+    return none()
+
+
+def _unwrap(m: Machine, value: StructVal, name: str, args: list[Value], expr: ast.MethodCall) -> Value:
     good = value.variant in ("Some", "Ok")
     wanted = good != name.endswith("_err")
     payload = value.fields.get("0")
     if wanted and payload is not None:
+        if name == "unwrap_or":
+            m.drop(args[0], expr.span)
         return take(m, payload)
     if name == "unwrap_or":
         return args[0]
@@ -123,9 +185,13 @@ def _mapped(m: Machine, value: StructVal, name: str, args: list[Value], expr: as
                 return False
             case "map_or":
                 return args[0]
+            case "map":
+                return StructVal(value.name, {n: Cell(take(m, c)) for n, c in value.fields.items()}, value.variant)
             case "map_or_else":
                 return m.invoke(args[0], [], expr.span)
         return value
+    if name == "map_or":
+        m.drop(args[0], expr.span)
     function = args[1] if name in ("map_or", "map_or_else") else args[0]
     result = m.invoke(function, [take(m, payload)], expr.span)
     return StructVal(value.name, {"0": Cell(result)}, value.variant) if name == "map" else result
@@ -142,6 +208,8 @@ def _fill(m: Machine, target: Cell, name: str, args: list[Value], expr: ast.Meth
             m.drop(value, expr.span)
         new = m.invoke(args[0], [], expr.span) if name.endswith("with") else args[0]
         target.value = some(new)
+    elif args and not name.endswith("with"):
+        m.drop(args[0], expr.span)
     filled = target.value
     assert isinstance(filled, StructVal)
     return RefVal(filled.fields["0"], True)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from gpusafe.dataflow.host import raw_memory, threads
 from gpusafe.dataflow.host.access import deref, peel
 from gpusafe.dataflow.host.drops import owns, take
+from gpusafe.dataflow.host.foreign import not_followed
 from gpusafe.dataflow.host.handles import MemSlice, Pointer
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.results import Found
@@ -26,6 +27,7 @@ from gpusafe.dataflow.host.values import (
     Unknown,
     Value,
     none,
+    some,
     unit,
 )
 from gpusafe.parse.rust import ast
@@ -37,7 +39,7 @@ def before_arguments(m: Machine, names: tuple[str, ...], expr: ast.Call) -> Foun
     """Calls whose arguments are not evaluated like others (``drop(x)`` names the variable in its message)."""
     if names[-1] == "drop" and len(expr.args) == 1 and names[-2:-1] in ((), ("mem",)):
         cell = m.place(expr.args[0])
-        if isinstance(expr.args[0], (ast.PathExpr, ast.Field)):
+        if isinstance(expr.args[0], (ast.PathExpr, ast.Field, ast.Unary)):
             value = take(m, cell)
             if value is not MOVED and owns(m, value):
                 m.drop(value, expr.span, cell.name)
@@ -57,6 +59,7 @@ def call_path(m: Machine, full: tuple[str, ...], args: list[Value], expr: ast.Ex
     if len(full) >= 2 and full[-1] in ("new", "default") and full[-2].startswith("Atomic"):
         return Found(TypeVal("atomic"))
     if full[:1] in (("std",), ("core",), ("alloc",)) and not any(owns(m, a) for a in args):
+        not_followed(m, "::".join(full[-2:]), [a for a in args if getattr(a, "mutable", False)], expr.span)
         return Found(Unknown(f"the result of `{'::'.join(full)}`"))
     return None
 
@@ -71,6 +74,8 @@ def _collection(m: Machine, kind: str, name: str, args: list[Value]) -> Found | 
         return Found(SeqVal("vec", [], 0) if kind in ("Vec", "VecDeque", "SmallVec") else BagVal(kind))
     if name in ("from", "from_iter") and args:
         inner = peel(args[0])
+        if kind.endswith(("Map", "Set")):
+            return _map_from(m, kind, inner)
         if isinstance(inner, SeqVal):
             inner.kind = "vec"
             return Found(inner)
@@ -82,6 +87,14 @@ def _collection(m: Machine, kind: str, name: str, args: list[Value]) -> Found | 
                 return Found(SeqVal("vec", [Cell(v) for v in values], len(values), inner.elem))
         return Found(SeqVal("vec", None, m.symbol("length")))
     return None
+
+
+def _map_from(m: Machine, kind: str, inner: Value) -> Found:
+    from gpusafe.dataflow.host.std_maps import build
+
+    if isinstance(inner, SeqVal) and inner.items is not None:
+        return Found(build(kind, [c.value for c in inner.items]))
+    return Found(Unknown("a map", None, (inner,) if owns(m, inner) else ()))
 
 
 def _same(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
@@ -115,6 +128,39 @@ def _empty_once(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -
 
 def _manually(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
     return TypeVal("leaked", Cell(args[0])) if owns(m, args[0]) else args[0]
+
+
+def _unmanage(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
+    """``ManuallyDrop::{take, into_inner, drop}``: the value is owned again, and dropped by the last."""
+    target: Value = args[0]
+    cell = Cell(target)
+    while isinstance(cell.value, RefVal):
+        cell = cell.value.cell
+    if isinstance(cell.value, TypeVal) and isinstance(cell.value.payload, Cell):
+        cell = cell.value.payload
+    inner = take(m, cell)
+    if path.last != "drop":
+        return inner
+    m.drop(inner, expr.span, cell.name)
+    return unit()
+
+
+def _downgrade(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
+    target = args[0]
+    while isinstance(target, RefVal):
+        target = target.cell.value
+    return TypeVal("weak", target.box) if isinstance(target, SharedVal) else Unknown("a weak reference")
+
+
+def _into_inner(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
+    shared = args[0]
+    if not isinstance(shared, SharedVal):
+        return Unknown("the content of a shared owner", None, (shared,))
+    if shared.box.strong == 1:
+        shared.box.strong = 0
+        return some(shared.box.cell.value)
+    m.drop(shared, expr.span)
+    return none()
 
 
 def _forget(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
@@ -210,7 +256,9 @@ def _uninit(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Va
 
 _TWO: dict[tuple[str, ...], PathCall] = {
     ("Box", "new"): _same, ("Box", "pin"): _same, ("Pin", "new"): _same, ("Box", "from"): _same,
-    ("ManuallyDrop", "new"): _manually,
+    ("ManuallyDrop", "new"): _manually, ("ManuallyDrop", "drop"): _unmanage, ("ManuallyDrop", "take"): _unmanage,
+    ("ManuallyDrop", "into_inner"): _unmanage, ("Arc", "into_inner"): _into_inner, ("Rc", "into_inner"): _into_inner,
+    ("Arc", "downgrade"): _downgrade, ("Rc", "downgrade"): _downgrade,
     ("Arc", "new"): _shared, ("Rc", "new"): _shared, ("Arc", "from"): _shared, ("Rc", "from"): _shared,
     ("Arc", "clone"): _clone_shared, ("Rc", "clone"): _clone_shared, ("Clone", "clone"): _clone_shared,
     ("Arc", "try_unwrap"): _unwrap_arc, ("Rc", "try_unwrap"): _unwrap_arc,

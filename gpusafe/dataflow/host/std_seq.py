@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from gpusafe.dataflow.host import terms
+from gpusafe.dataflow.host import std_maps, terms
 from gpusafe.dataflow.host.access import peel, touch
-from gpusafe.dataflow.host.drops import take
-from gpusafe.dataflow.host.indexing import at, sample, sub_range
+from gpusafe.dataflow.host.drops import owns, take
+from gpusafe.dataflow.host.foreign import handles_in, not_followed
+from gpusafe.dataflow.host.indexing import at, bounds, sample, sub_range
 from gpusafe.dataflow.host.iterators import borrowed, drain, to_iter
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.naming import christen
@@ -29,6 +30,7 @@ from gpusafe.dataflow.host.values import (
 from gpusafe.ir.expr import Op
 from gpusafe.parse.rust import ast
 
+_FEW = 8
 _WRITES = frozenset(
     [
         "fill",
@@ -54,13 +56,13 @@ def call(m: Machine, target: Cell, receiver: Cell, name: str, args: list[Value],
     """A method on a sequence."""
     value = target.value
     if isinstance(value, BagVal):
-        return _bag(m, value, name, args, expr)
+        return std_maps.call(m, value, name, args, expr)
     assert isinstance(value, (SeqVal, SliceVal))
     if name in _WRITES:
         touch(m, value, "write", expr.name_span)
         for arg in args:
             touch(m, arg, "read", expr.name_span)
-        _forget(value, name)
+        _rearrange(m, value, name, args, expr)
         return Found(unit())
     if name in _READS:
         touch(m, value, "read", expr.name_span)
@@ -108,7 +110,7 @@ def call(m: Machine, target: Cell, receiver: Cell, name: str, args: list[Value],
         case "windows":
             return Found(IterVal(None, lambda i: sub_range(m, value, RangeVal(i, None), expr.span)))
         case "drain":
-            return Found(to_iter(m, _emptied(value), expr.span))
+            return Found(to_iter(m, _drained(m, value, args, expr), expr.span))
         case "contains" | "starts_with" | "ends_with" | "binary_search":
             return Found(Unknown(f"the result of `{name}`"))
     if isinstance(value, SeqVal) and name.startswith("push") and args and value.items is not None:
@@ -116,22 +118,60 @@ def call(m: Machine, target: Cell, receiver: Cell, name: str, args: list[Value],
     return _grow(m, value, name, args, expr) if isinstance(value, SeqVal) else None
 
 
-def _forget(value: SeqVal | SliceVal, name: str) -> None:
-    seq = value.seq if isinstance(value, SliceVal) else value
-    if name in ("swap", "reverse", "rotate_left", "rotate_right") or seq.items is None:
+def _rearrange(m: Machine, value: SeqVal | SliceVal, name: str, args: list[Value], expr: ast.MethodCall) -> None:
+    """Methods that write elements or move them about: exact where it is known which, else the contents are unknown."""
+    cells = _cells(value)
+    if cells is None:
+        if isinstance(value, SeqVal) and value.sample is not None:
+            not_followed(m, name, [value.sample()], expr.span)
         return
-    for cell in seq.items:
-        if isinstance(cell.value, (bool, int, float, str)):
-            cell.value = Unknown("an element")
+    numbers = [terms.known(peel(a)) for a in args]
+    values = [c.value for c in cells]
+    match name:
+        case "swap" if None not in numbers and all(0 <= int(n or 0) < len(cells) for n in numbers):
+            one, two = int(numbers[0] or 0), int(numbers[1] or 0)
+            values[one], values[two] = values[two], values[one]
+        case "reverse":
+            values.reverse()
+        case "rotate_left" | "rotate_right" if numbers[0] is not None and values:
+            by = numbers[0] % len(values) * (1 if name == "rotate_left" else -1)
+            values = values[by:] + values[:by]
+        case _:
+            not_followed(m, name, [*values, *args], expr.span)
+            values = [v if handles_in(v) else Unknown("an element") for v in values]
+    for arg in args:
+        if isinstance(arg, terms.Counter):
+            m.note_counter("the loop's counter moves elements about")
+    for cell, new in zip(cells, values, strict=True):
+        cell.value = new
 
 
-def _emptied(value: SeqVal | SliceVal) -> Value:
+def _cells(value: SeqVal | SliceVal) -> list[Cell] | None:
+    """The elements of a sequence or of a known part of it."""
+    if isinstance(value, SeqVal):
+        return value.items
+    start, length = terms.known(value.start), terms.known(value.length)
+    if value.seq.items is None or start is None or length is None:
+        return value.seq.items
+    return value.seq.items[start : start + length]
+
+
+def _drained(m: Machine, value: SeqVal | SliceVal, args: list[Value], expr: ast.MethodCall) -> Value:
+    """``drain(range)``: the elements that come out; the others close ranks."""
     if isinstance(value, SliceVal):
         return value
-    taken = SeqVal("vec", value.items, value.length, value.elem, None, value.sample)
-    if value.items is not None:
-        value.items, value.length = [], 0
-    return taken
+    if value.items is None:
+        return SeqVal("vec", None, value.length, value.elem, None, value.sample)
+    range_ = peel(args[0]) if args else RangeVal(None, None)
+    start, count = bounds(range_, value.length) if isinstance(range_, RangeVal) else (None, None)
+    first, number = terms.known(start), terms.known(count)
+    if first is None or number is None:
+        not_followed(m, "drain", [c.value for c in value.items], expr.span)
+        return SeqVal("vec", None, m.symbol("length"), value.elem)
+    taken = value.items[first : first + number]
+    del value.items[first : first + number]
+    value.length = len(value.items)
+    return SeqVal("vec", taken, len(taken), value.elem)
 
 
 def _get(m: Machine, target: Cell, name: str, args: list[Value], expr: ast.MethodCall) -> Value:
@@ -186,6 +226,8 @@ def _grow(m: Machine, value: SeqVal, name: str, args: list[Value], expr: ast.Met
             item = args[-1]
             if value.items is not None and len(value.items) < 4096:
                 place = {"push_front": 0, "insert": terms.known(args[0])}.get(name, len(value.items))
+                if place is None:
+                    not_followed(m, name, [c.value for c in value.items], expr.span)
                 value.items.insert(place if place is not None else len(value.items), Cell(item))
                 value.length = len(value.items)
             else:
@@ -194,10 +236,12 @@ def _grow(m: Machine, value: SeqVal, name: str, args: list[Value], expr: ast.Met
             if value.memory is not None:
                 touch(m, value, "write", expr.name_span)
             return Found(unit())
-        case "extend" | "extend_from_slice" | "append":
-            return Found(_extend(m, value, args[0], expr))
+        case "append":
+            return Found(_append(m, value, args[0], expr))
+        case "extend" | "extend_from_slice":
+            return Found(_extend(m, value, args[0], expr, clones=name != "extend"))
         case "pop" | "pop_back" | "pop_front" | "remove" | "swap_remove":
-            return Found(_remove(m, value, name, args))
+            return Found(_remove(m, value, name, args, expr))
         case "clear" | "truncate":
             old = value.items or []
             keep = terms.known(args[0]) if args else 0
@@ -207,25 +251,86 @@ def _grow(m: Machine, value: SeqVal, name: str, args: list[Value], expr: ast.Met
                 for cell in gone:
                     m.drop(cell.value, expr.span)
             else:
+                not_followed(m, name, [c.value for c in old if owns(m, c.value)], expr.span)
                 value.length = args[0] if args else 0
             return Found(unit())
         case "resize" | "resize_with":
+            not_followed(m, name, [c.value for c in value.items or ()], expr.span)
             value.items, value.length = None, args[0]
             if value.memory is not None:
                 touch(m, value, "write", expr.name_span)
             return Found(unit())
-        case "reserve" | "shrink_to_fit" | "dedup" | "retain" | "set_len":
-            if name in ("dedup", "retain"):
-                value.items, value.length = None, m.symbol("length")
+        case "set_len":
+            _set_len(m, value, args, expr)
             return Found(unit())
-        case "append":
+        case "retain" | "retain_mut":
+            _retain(m, value, args[0], expr)
+            return Found(unit())
+        case "split_off":
+            return Found(_drained(m, value, [RangeVal(peel(args[0]), None)], expr))
+        case "map" if value.kind == "array" and value.items is not None:
+            made = [Cell(m.invoke(args[0], [take(m, c)], expr.span)) for c in value.items]
+            return Found(SeqVal("array", made, len(made)))
+        case "dedup":
+            not_followed(m, name, [c.value for c in value.items or ()], expr.span)
+            value.items, value.length = None, m.symbol("length")
+            return Found(unit())
+        case "reserve" | "shrink_to_fit" | "reserve_exact":
             return Found(unit())
     return None
 
 
-def _extend(m: Machine, value: SeqVal, source: Value, expr: ast.MethodCall) -> Value:
+def _retain(m: Machine, value: SeqVal, predicate: Value, expr: ast.MethodCall) -> None:
+    """``retain``: what the predicate refuses is dropped at once."""
+    if value.items is None or len(value.items) > _FEW:
+        not_followed(m, "retain", [c.value for c in value.items or ()], expr.span)
+        value.items, value.length = None, m.symbol("length")
+        return
+    kept: list[Cell] = []
+    for cell in value.items:
+        verdict = m.invoke(predicate, [RefVal(cell, True)], expr.span)
+        if verdict is not True and verdict is not False and not handles_in(cell.value):
+            value.items, value.length = None, m.symbol("length")
+            return
+        if m.decide(verdict, m.source_text(expr), expr.span):
+            kept.append(cell)
+        else:
+            m.drop(cell.value, expr.span, cell.name)
+    value.items, value.length = kept, len(kept)
+
+
+def _set_len(m: Machine, value: SeqVal, args: list[Value], expr: ast.MethodCall) -> None:
+    """``set_len``: elements beyond it are forgotten, not dropped."""
+    keep = terms.known(args[0])
+    if keep is not None and value.items is not None and keep <= len(value.items):
+        value.items, value.length = value.items[:keep], keep
+        return
+    not_followed(m, "set_len", [c.value for c in value.items or ()], expr.span)
+
+
+def _append(m: Machine, value: SeqVal, source: Value, expr: ast.MethodCall) -> Value:
+    """``append(&mut other)``: moves the elements over."""
+    other = peel(source)
+    if isinstance(other, SeqVal) and other.items is not None and value.items is not None:
+        value.items.extend(other.items)
+        other.items, other.length = [], 0
+        value.length = len(value.items)
+        return unit()
+    if isinstance(other, SeqVal):
+        not_followed(m, "append", [value, other], expr.span)
+    return _extend(m, value, source, expr, clones=False)
+
+
+def _extend(m: Machine, value: SeqVal, source: Value, expr: ast.MethodCall, clones: bool) -> Value:
+    from gpusafe.dataflow.host.std_methods import clone_value
+
     more = to_iter(m, source, expr.span)
     elements = drain(m, more)
+    if clones and elements is not None:
+        elements = [clone_value(m, e) for e in elements]
+    if elements is None or value.items is None:
+        not_followed(m, "extend", [e for e in elements or () if owns(m, e)], expr.span)
+        not_followed(m, "extend", [c.value for c in value.items or () if owns(m, c.value)], expr.span)
     if elements is not None and value.items is not None:
         value.items.extend(Cell(e) for e in elements)
         value.length = len(value.items)
@@ -237,7 +342,7 @@ def _extend(m: Machine, value: SeqVal, source: Value, expr: ast.MethodCall) -> V
     return unit()
 
 
-def _remove(m: Machine, value: SeqVal, name: str, args: list[Value]) -> Value:
+def _remove(m: Machine, value: SeqVal, name: str, args: list[Value], expr: ast.MethodCall) -> Value:
     optional = name.startswith("pop")
     if value.items is None:
         return Unknown("an element") if optional else sample(m, value)
@@ -245,38 +350,14 @@ def _remove(m: Machine, value: SeqVal, name: str, args: list[Value]) -> Value:
         return none()
     index = {"pop": -1, "pop_back": -1, "pop_front": 0}.get(name)
     if index is None:
-        position = terms.known(args[0])
+        position = terms.known(peel(args[0]))
+        if position is None:
+            not_followed(m, name, [c.value for c in value.items], expr.span)
         index = position if position is not None and position < len(value.items) else 0
+    if name == "swap_remove":
+        value.items[index], value.items[-1] = value.items[-1], value.items[index]
+        index = -1
     cell = value.items.pop(index)
     value.length = len(value.items)
     taken, cell.value = cell.value, MOVED
     return some(taken) if optional else taken
-
-
-def _bag(m: Machine, bag: BagVal, name: str, args: list[Value], expr: ast.MethodCall) -> Found | None:
-    match name:
-        case "insert":
-            bag.items.append(Cell(args[-1]))
-            return Found(Unknown("the previous entry"))
-        case "get" | "get_mut" | "entry":
-            if not bag.items:
-                return Found(none())
-            if len(bag.items) == 1:
-                return Found(some(RefVal(bag.items[0], name == "get_mut")))
-            return Found(Unknown("an entry of a map", None, tuple(c.value for c in bag.items)))
-        case "values" | "values_mut" | "iter" | "iter_mut" | "into_iter" | "drain" | "into_values":
-            cells = list(bag.items)
-            return Found(IterVal(len(cells), lambda i: RefVal(cells[i], True)))
-        case "len":
-            return Found(m.symbol("length"))
-        case "clear":
-            for cell in bag.items:
-                m.drop(cell.value, expr.span)
-            bag.items.clear()
-            return Found(unit())
-        case "contains_key" | "is_empty" | "keys":
-            return Found(Unknown(f"the result of `{name}`"))
-        case "remove":
-            taken = bag.items.pop() if len(bag.items) == 1 else None
-            return Found(some(taken.value) if taken else Unknown("an entry of a map"))
-    return None

@@ -179,10 +179,11 @@ class TypeVal:
 
 @dataclass(slots=True, eq=False)
 class BagVal:
-    """A hash map or the like: contents by iteration order of insertion, keys not modelled."""
+    """A hash map or the like: contents by iteration order of insertion; ``keys`` beside them, none in a set."""
 
     kind: str
     items: list[Cell] = field(default_factory=list)
+    keys: list[Value] = field(default_factory=list)
 
 
 def unit() -> TupleVal:
