@@ -12,6 +12,7 @@ from gpusafe.ir.kernel import Kernel
 from gpusafe.parse.rust import ast
 from gpusafe.parse.rust.device.kernels import kernel_functions, lower_kernel
 from gpusafe.parse.rust.device.lowering import Problem
+from gpusafe.parse.rust.device.macro_rules import expand_items
 from gpusafe.parse.rust.device.preludes import all_preludes
 from gpusafe.parse.rust.device.program import Module, Program, build_module, family
 from gpusafe.parse.syntax_cfg import DEVICE
@@ -50,7 +51,7 @@ def lower_kernels(workspace: Workspace) -> DeviceKernels:
 
 def lower_file(source: ast.SourceFile) -> DeviceKernels:
     """The kernels of one file on its own."""
-    root = build_module(("crate",), source.items)
+    root = build_module(("crate",), source.items, expand=expand_items)
     program = Program({"crate": root}, all_preludes())
     done = [lower_kernel(program, found, "crate") for found in kernel_functions(program, root)]
     return DeviceKernels(tuple(kernel for kernel, _ in done), tuple(p for _, ps in done for p in ps))
@@ -62,7 +63,7 @@ def _tree(workspace: Workspace, crate: Crate, trees: dict[str, Module]) -> Modul
     if known is not None:
         return known
     modules = crate.modules
-    root = build_module((crate.name,), modules[()].items if () in modules else ())
+    root = build_module((crate.name,), modules[()].items if () in modules else (), expand=expand_items)
     trees[crate.key] = root
     places: dict[ModulePath, Module] = {(): root}
     for path in sorted(modules, key=len):
@@ -77,7 +78,7 @@ def _tree(workspace: Workspace, crate: Crate, trees: dict[str, Module]) -> Modul
             on_device = next((m for m in (written, *written.others) if DEVICE in m.sets), None)
             if on_device is None:
                 continue
-            child = build_module((crate.name, *path), on_device.items, parent)
+            child = build_module((crate.name, *path), on_device.items, parent, expand=expand_items)
             parent.children[path[-1]] = child
         places[path] = child
     return root

@@ -138,7 +138,7 @@ def _old(ty: Ty, type_: Type, var: str, lw: Lowering) -> Scalar:
 
 def _local(lw: Lowering, place: Place, op: str, args: list[Value], span: Span) -> Value:
     """An atomic in a local variable: nobody else sees it."""
-    old = apart(lw, read(lw, place, span), span)
+    old: Value = Scalar(place.ty, term_of(lw, apart(lw, read(lw, place, span), span), span))
     if op == "load":
         return old
     if op in _PLAIN:

@@ -57,7 +57,7 @@ def assoc_call(
             return atomics.pointer_to_atomic(lw, of, args[0], span)
         case (AtomicTy(), "new"):
             lw.infer.unify(of.content, args[0].ty)
-            return args[0]
+            return Scalar(of, term_of(lw, args[0], span, of.content))
         case (ScalarTy(), "from" | "from_u32" | "from_i32") if args:
             return cast_value(lw, args[0], of, span)
         case (ScalarTy(type=t), "try_from") if args:

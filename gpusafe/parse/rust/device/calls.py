@@ -18,7 +18,7 @@ from gpusafe.parse.rust.device.operators import operands
 from gpusafe.parse.rust.device.paths import path_place
 from gpusafe.parse.rust.device.places import read, tag_const
 from gpusafe.parse.rust.device.program import FnDef
-from gpusafe.parse.rust.device.selecting import bind_type, find_method
+from gpusafe.parse.rust.device.selecting import bind_type, find_method, refined
 from gpusafe.parse.rust.device.types import UNIT, PtrTy, Ty, VarTy
 from gpusafe.parse.rust.device.values import (
     NEVER,
@@ -111,8 +111,9 @@ def construct(lw: Lowering, ctor: CtorVal, args: list[Value], span: Span, want: 
         lw.infer.unify(ctor.ty, want)
     if ctor.variant is None:
         fields = struct_fields(lw, ctor.ty)
-        made = [(n, coerce(lw, a, t, span)) for (n, t), a in zip(fields, args, strict=False)]
-        return Agg(ctor.ty, tuple(made))
+        ty = refined(lw, ctor.ty, [(t, a.ty) for (_, t), a in zip(fields, args, strict=False)])
+        made = [(n, coerce(lw, a, t, span)) for (n, t), a in zip(struct_fields(lw, ty), args, strict=False)]
+        return Agg(ty, tuple(made))
     index = ctor.variant.index
     types = [t for _, t in variant_fields(lw, ctor.ty, index)]
     items = tuple(coerce(lw, a, t, span) for t, a in zip(types, args, strict=False))
@@ -173,6 +174,7 @@ def _inline(lw: Lowering, fn: FnDef, env: TypeEnv, args: list[Value], result: Ty
     site = outer_frame.site
     if site is None and fn.module.family is not None:
         site = span
+    site = site or fn.module.site
     join = Join(hint=outer_hint)
     frame = Frame(
         fn.name,

@@ -34,7 +34,7 @@ def coerce(lw: Lowering, value: Value, want: Ty | None, span: Span) -> Value:
             type_ = lw.infer.term_type(want)
             if type_ is not None and type_ != term.type and "infer" not in (type_.kind, term.type.kind):
                 return value
-            return Scalar(want, term) if not isinstance(want, VarTy | NeverTy | FnTy) else value
+            return Scalar(want, lw.settled(term)) if not isinstance(want, VarTy | NeverTy | FnTy) else value
         case Agg(fields=fields):
             lw.infer.unify(value.ty, want)
             return Agg(want, fields) if isinstance(want, AdtTy) and not isinstance(value.ty, AdtTy) else value

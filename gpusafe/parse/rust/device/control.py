@@ -14,6 +14,7 @@ from gpusafe.parse.rust.device.bodies import Body, Hole, Join, Nest, is_empty
 from gpusafe.parse.rust.device.coercing import coerce
 from gpusafe.parse.rust.device.frames import LoopCtx, Scope
 from gpusafe.parse.rust.device.lowering import Lowering
+from gpusafe.parse.rust.device.macro_rules import expand_items
 from gpusafe.parse.rust.device.merging import meet, select
 from gpusafe.parse.rust.device.places import declare, read, term_of
 from gpusafe.parse.rust.device.program import Module, build_module
@@ -48,7 +49,7 @@ def _block_module(lw: Lowering, block: ast.Block) -> Module:
     module = lw.block_modules.get(key)
     if module is None:
         outer = lw.scope.module
-        module = build_module((*outer.path, "{block}"), items, outer, outer.family)
+        module = build_module((*outer.path, "{block}"), items, outer, outer.family, expand_items)
         module.transparent = True
         for item in items:
             lw.program.index_impls(item, module)

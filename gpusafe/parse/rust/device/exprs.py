@@ -23,7 +23,7 @@ from gpusafe.parse.rust.device.places import (
     term_of,
 )
 from gpusafe.parse.rust.device.program import AdtDef, AliasDef
-from gpusafe.parse.rust.device.selecting import find_method
+from gpusafe.parse.rust.device.selecting import find_method, refined
 from gpusafe.parse.rust.device.types import (
     SCALARS,
     AdtTy,
@@ -247,7 +247,8 @@ def _array(lw: Lowering, node: ast.Array, want: Ty | None) -> Value:
     for item in items:
         lw.infer.unify(elem, item.ty)
     made = tuple(coerce(lw, i, elem, node.span) for i in items)
-    return ArrayVal(ArrayTy(lw.infer.shallow(elem), terms.int_const(len(made))), made)
+    inner = lw.infer.shallow(made[0].ty if made and isinstance(made[0].ty, ArrayTy | AdtTy) else elem)
+    return ArrayVal(ArrayTy(inner, terms.int_const(len(made))), made)
 
 
 def _repeat(lw: Lowering, node: ast.ArrayRepeat, want: Ty | None) -> Value:
@@ -271,6 +272,9 @@ def _struct(lw: Lowering, node: ast.StructLit, want: Ty | None) -> Value:
     values = operators.operands(lw, tuple(e for _, e in node.fields), tuple(types.get(n) for n in names))
     if any(isinstance(v, Diverges) for v in values):
         return NEVER
+    if index is None:
+        ty = refined(lw, ty, [(types[n], v.ty) for n, v in zip(names, values, strict=True) if n in types])
+        types = dict(struct_fields(lw, ty))
     given = {n: coerce(lw, v, types.get(n), node.span) for n, v in zip(names, values, strict=True)}
     if node.base is not None:
         base = lw.expr(node.base, ty)

@@ -19,6 +19,9 @@ from gpusafe.parse.rust.device.values import EnumVal, MemPlace, Scalar, Value
 from gpusafe.parse.rust.device.written import atomic_type
 from gpusafe.span import Span
 
+_PRELUDE = (("size_of",), ("size_of_val",), ("align_of",), ("drop",))
+"""Functions of `core` that need no path."""
+
 Given = tuple[ast.Type | ast.Expr, ...]
 
 
@@ -32,7 +35,7 @@ def foreign_call(
     crate = family(path)
     if crate == "core" or len(path) <= 2:
         for key in ("::".join(path[-2:]), name):
-            if key in CORE and (crate == "core" or key != name):
+            if key in CORE and (crate == "core" or key != name or path in _PRELUDE):
                 return CORE[key](lw, given, args, span, want)
     mid = mid_atomic(name)
     if mid is not None and len(args) >= 2:

@@ -83,7 +83,6 @@ _OPAQUE = frozenset(
         "pow",
         "saturating_mul",
         "unsigned_abs",
-        "signum",
         "next_power_of_two",
         "next_multiple_of",
         "carrying_mul_add",
@@ -316,7 +315,15 @@ def _unsigned(lw: Lowering, value: Value, term: Expr, others: list[Expr], span: 
     return Scalar(ScalarTy(to), terms.cast(term, to))
 
 
+def _signum(lw: Lowering, value: Value, term: Expr, others: list[Expr], span: Span) -> Value:
+    zero = terms.int_const(0, term.type)
+    below = terms.binary(Op.LT, term, zero)
+    made = terms.select(terms.binary(Op.EQ, term, zero), zero, terms.int_const(1, term.type))
+    return Scalar(value.ty, terms.select(below, terms.int_const(-1, term.type), made))
+
+
 _TABLE: dict[str, _Handler] = {
+    "signum": _signum,
     "clamp": _clamp,
     "abs_diff": _abs_diff,
     "div_ceil": _div_ceil,

@@ -20,7 +20,7 @@ from gpusafe.parse.rust.device.iterators import (
 )
 from gpusafe.parse.rust.device.lowering import Gap, Lowering
 from gpusafe.parse.rust.device.operators import arithmetic, compare, plain
-from gpusafe.parse.rust.device.places import borrow, overwrite, term_of, to_vars
+from gpusafe.parse.rust.device.places import borrow, overwrite, skeleton, term_of, to_vars
 from gpusafe.parse.rust.device.types import BOOL as BOOL_TY
 from gpusafe.parse.rust.device.types import USIZE as USIZE_TY
 from gpusafe.parse.rust.device.types import AdtTy, PtrTy, ScalarTy, TupleTy, Ty
@@ -211,25 +211,31 @@ def _extreme(op: Op) -> Callable[[Lowering, Value, list[Value], Span, Ty | None]
     """``max`` and ``min``: an Option with the best item so far."""
 
     def run(lw: Lowering, source: Value, args: list[Value], span: Span, want: Ty | None) -> Value:
-        option = option_type(lw, _number_type(lw, source))
-        seen, best = lw.fresh("seen"), lw.fresh(lw.hint or "best")
         here = lw.at(span)
+        seen, take = lw.fresh("seen"), lw.fresh("take")
         lw.emit(k.Assign(here, seen, FALSE))
-        types: list[Value] = []
+        best: list[Value] = []
 
         def step(item: Value) -> None:
-            item = plain(lw, item, "<", span)
-            term = term_of(lw, item, span)
-            types.append(item)
-            better = compare(lw, op, item, Scalar(item.ty, Var(term.type, best)), span)
-            cond = terms.either(terms.negate(Var(BOOL, seen)), term_of(lw, better, span, BOOL_TY))
-            lw.emit(Nest("if", here, [k.Assign(here, best, term), k.Assign(here, seen, TRUE)], cond=cond))
+            made = skeleton(lw, item.ty, lw.hint or "best", span)
+            if made is None:
+                raise Gap("`max` or `min` of these items")
+            lw.out.pop() if isinstance(lw.out[-1], k.Havoc) else None
+            best.append(made)
+            lw.emit(k.Assign(here, take, terms.negate(Var(BOOL, seen))))
+            with lw.body() as body:
+                better = compare(lw, op, plain(lw, item, "<", span), plain(lw, made, "<", span), span)
+                lw.emit(k.Assign(here, take, term_of(lw, better, span, BOOL_TY)))
+            lw.emit(Nest("if", here, body, cond=Var(BOOL, seen)))
+            with lw.body() as better_body:
+                overwrite(lw, made, item, "best", lw.level, span)
+                lw.emit(k.Assign(here, seen, TRUE))
+            lw.emit(Nest("if", here, better_body, cond=Var(BOOL, take)))
 
         _run(lw, source, step, span)
-        if not types:
+        if not best:
             return lw.unmodelled("the largest of no items", span, accesses=False, syncs=False)
-        term = term_of(lw, types[0], span)
-        return EnumVal(option, Var(BOOL, seen), ((0, ()), (1, (Scalar(types[0].ty, Var(term.type, best)),))))
+        return EnumVal(option_type(lw, best[0].ty), Var(BOOL, seen), ((0, ()), (1, (best[0],))))
 
     return run
 

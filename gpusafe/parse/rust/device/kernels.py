@@ -130,6 +130,7 @@ def _lower(program: Program, found: KernelFn, path: str) -> k.Kernel:
     lw.domain, lw.cluster = contract.domain, contract.cluster
     attribute = item.attribute("kernel")
     lw.unchecked = attribute is not None and "unchecked_indexing" in attribute.text
+    lw.frame.site = fn.module.site
     params = _Params(lw, found.dialect)
     lw.scope = Scope(None, fn.module)
     for number, param in enumerate(item.params):
@@ -148,7 +149,7 @@ def _lower(program: Program, found: KernelFn, path: str) -> k.Kernel:
         tuple(params.made),
         tuple(finisher.region(r) for r in lw.regions.values()),
         body,
-        item.span,
+        fn.module.site or item.span,
         contract,
         generic=lw.generic or (any(g.kind != "lifetime" for g in item.generics) and not params.instantiated),
     )
@@ -368,6 +369,6 @@ def _unmodelled(program: Program, found: KernelFn, path: str, reason: str) -> k.
         found.dialect,
         tuple(params),
         tuple(regions.values()),
-        (k.Unmodelled(item.span, reason),),
-        item.span,
+        (k.Unmodelled(found.fn.module.site or item.span, reason),),
+        found.fn.module.site or item.span,
     )

@@ -174,6 +174,7 @@ class Lowering:
 
     def named(self, name: str, term: Expr, span: Span) -> Expr:
         """``term`` under a name of the user's: a variable, unless the term is as simple as one."""
+        term = self.settled(term)
         if isinstance(term, Const | Param | Length | PtrBase | Special) or self.dead:
             return term
         if isinstance(term, Var) and term.name in self.temps:
@@ -190,6 +191,16 @@ class Lowering:
         made = self.temp(name)
         self.emit(k.Havoc(self.at(span), made, type_, reason))
         return Var(type_, made)
+
+    def settled(self, term: Expr) -> Expr:
+        """A literal in the type that inference has found for it by now."""
+        if isinstance(term, Const) and term.type.kind == "infer":
+            known = self.infer.term_type(self.infer.shallow(self.infer.scalar_of(term.type)))
+            if known is not None and known.kind == "int":
+                return terms.int_const(int(term.value), known)
+            if known is not None and known.kind == "float":
+                return Const(known, float(term.value))
+        return term
 
     def scalar(self, term: Expr, ty: Ty | None = None) -> Scalar:
         """A scalar value from its term."""

@@ -253,6 +253,19 @@ def expanded_text(definition: ast.MacroRules, text: str) -> str | None:
     return None
 
 
+def expand_items(item: ast.MacroItem, module: Module) -> tuple[ast.Item, ...]:
+    """The items that a call in item position makes, empty for macros of other crates."""
+    here: Module | None = module
+    while here is not None:
+        definition = here.macros.get(item.call.path.last)
+        if definition is not None:
+            depth = sum(1 for part in module.path if part.startswith("{"))
+            text = expanded_text(definition, item.call.text) if depth <= _MAX_DEPTH else None
+            return parse_wrapped("", text.strip(), "\n", item.call.span) or () if text is not None else ()
+        here = here.parent
+    return ()
+
+
 def expand(lw: Lowering, node: ast.MacroCall, want: Ty | None) -> Value | None:
     """Expand a call of a macro of the program; None when it is not one."""
     definition = _definition(lw, node.path)

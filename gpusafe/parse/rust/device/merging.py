@@ -13,6 +13,7 @@ from gpusafe.parse.rust.device.values import (
     NEVER,
     Agg,
     ArrayVal,
+    ChoicePlace,
     Diverges,
     EnumVal,
     Fat,
@@ -123,6 +124,11 @@ class _Merge:
                 return ArrayVal(ty, made2) if len(made2) == len(items) else self._unlike(first)
             case _ if all(v == first for v in values):
                 return first
+            case LocalRef(ty=ty) if all(isinstance(v, LocalRef) for v in values):
+                places = tuple(v.place for v in values if isinstance(v, LocalRef))
+                numbers: list[Expr] = [terms.int_const(i) for i in range(len(places))]
+                choice = self.assign(holes, numbers, f"{hint}.which")
+                return LocalRef(ty, ChoicePlace(places[0].ty, choice, places))
             case _:
                 return self._unlike(first)
 

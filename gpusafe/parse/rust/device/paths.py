@@ -8,6 +8,7 @@ from gpusafe.ir import kernel as k
 from gpusafe.ir.expr import PTR, Const, Expr, Opaque, PtrBase, Type
 from gpusafe.parse.rust import ast
 from gpusafe.parse.rust.device import layout, terms
+from gpusafe.parse.rust.device.bodies import is_empty
 from gpusafe.parse.rust.device.frames import Scope, TypeEnv
 from gpusafe.parse.rust.device.lowering import Lowering
 from gpusafe.parse.rust.device.places import borrow, tag_const, to_memory
@@ -288,7 +289,7 @@ def _const_value(lw: Lowering, const: ConstDef, env: TypeEnv, span: Span) -> Val
     finally:
         lw.frame.env, lw.scope, lw.hint = saved
         lw.evaluating.discard(id(const.item))
-    if body:
+    if not is_empty(body):
         type_ = lw.infer.term_type(ty)
         if type_ is not None:
             return Scalar(ty, Opaque(type_, f"the constant {const.name}", ()))

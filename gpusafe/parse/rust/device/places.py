@@ -27,6 +27,7 @@ from gpusafe.parse.rust.device.values import (
     Agg,
     ArrayMem,
     ArrayVal,
+    ChoicePlace,
     EnumVal,
     Fat,
     LocalPlace,
@@ -50,7 +51,7 @@ def term_of(lw: Lowering, value: Value, span: Span, want: Ty | None = None) -> E
     """The one term of a scalar value; a value that is not modelled becomes an unknown one of the type ``want``."""
     match value:
         case Scalar(term=term):
-            return term
+            return lw.settled(term)
         case Fat(ptr=ptr):
             return ptr
         case LocalRef():
@@ -148,6 +149,49 @@ def counted(lw: Lowering, count: Expr, span: Span, body: object) -> None:
     lw.emit(Nest("loop", here, inner, label=label))
 
 
+def skeleton(lw: Lowering, ty: Ty, name: str, span: Span, depth: int = 0) -> Value | None:
+    """Variables for a value of a type that is not there yet; None for types that are not trees of scalars."""
+    ty = lw.infer.shallow(ty)
+    here = lw.at(span)
+    if isinstance(ty, ScalarTy) or (isinstance(ty, PtrTy) and lw.infer.term_type(ty) is not None):
+        type_ = lw.infer.term_type(ty)
+        assert type_ is not None
+        made = lw.fresh(name)
+        lw.emit(k.Havoc(here, made, type_, "not assigned yet"))
+        return Scalar(ty, Var(type_, made))
+    match ty:
+        case PtrTy():
+            first, second = lw.fresh(f"{name}.ptr"), lw.fresh(f"{name}.len")
+            lw.emit(k.Havoc(here, first, PTR, "not assigned yet"))
+            lw.emit(k.Havoc(here, second, USIZE, "not assigned yet"))
+            return Fat(ty, Var(PTR, first), Var(USIZE, second))
+        case TupleTy(items=items) if depth < 6:
+            parts = [(str(i), skeleton(lw, t, f"{name}.{i}", span, depth + 1)) for i, t in enumerate(items)]
+        case AdtTy(adt=adt) if depth < 6 and isinstance(adt.item, ast.Struct) and adt.item.kind == "struct":
+            fields = layout.struct_fields(lw, ty)
+            parts = [(n, skeleton(lw, t, f"{name}.{n}", span, depth + 1)) for n, t in fields]
+        case _:
+            return None
+    known = tuple((n, v) for n, v in parts if v is not None)
+    return Agg(ty, known) if len(known) == len(parts) else None
+
+
+def _all_payloads(lw: Lowering, name: str, value: EnumVal, span: Span) -> tuple[tuple[int, tuple[Value, ...]], ...]:
+    """Variables for the fields of all variants, so that a later assignment finds them."""
+    have = {i: tuple(to_vars(lw, f"{name}.{i}", v, span) for v in vs) for i, vs in value.payloads}
+    item = value.ty.adt.item
+    assert isinstance(item, ast.Enum)
+    for index in range(len(item.variants)):
+        if index in have:
+            continue
+        fields = layout.variant_fields(lw, value.ty, index)
+        made = [skeleton(lw, t, f"{name}.{index}", span) for _, t in fields]
+        known = tuple(m for m in made if m is not None)
+        if len(known) == len(made):
+            have[index] = known
+    return tuple(sorted(have.items()))
+
+
 def to_vars(lw: Lowering, name: str, value: Value, span: Span) -> Value:
     """The same tree with an IR variable for each scalar: what a mutable variable holds."""
     match value:
@@ -162,11 +206,10 @@ def to_vars(lw: Lowering, name: str, value: Value, span: Span) -> Value:
             return Fat(ty, Var(PTR, first), Var(USIZE, second))
         case Agg(ty=ty, fields=fields):
             return Agg(ty, tuple((n, to_vars(lw, f"{name}.{n}", v, span)) for n, v in fields))
-        case EnumVal(ty=ty, tag=tag, payloads=payloads):
+        case EnumVal(ty=ty, tag=tag):
             made = lw.fresh(f"{name}.tag")
             lw.emit(k.Assign(lw.at(span), made, tag))
-            inner = tuple((i, tuple(to_vars(lw, f"{name}.{i}", v, span) for v in vs)) for i, vs in payloads)
-            return EnumVal(ty, Var(tag.type, made), inner)
+            return EnumVal(ty, Var(tag.type, made), _all_payloads(lw, name, value, span))
         case ArrayVal() | RepeatVal() | ArrayMem():
             return to_memory(lw, name, value, span)
         case Unknown(ty=ty):
@@ -545,6 +588,8 @@ def is_variant(ty: AdtTy, tag: Expr, index: int) -> Expr:
 def read(lw: Lowering, place: Place, span: Span) -> Value:
     """The value in a place."""
     match place:
+        case ChoicePlace():
+            return _read_choice(lw, place, span)
         case ValuePlace(value=value):
             return value
         case LocalPlace(slot=slot, path=path):
@@ -557,9 +602,30 @@ def read(lw: Lowering, place: Place, span: Span) -> Value:
             raise Gap("a read from this place")
 
 
+def _read_choice(lw: Lowering, place: ChoicePlace, span: Span) -> Value:
+    from gpusafe.parse.rust.device.merging import select
+
+    values = [read(lw, option, span) for option in place.options]
+    made = values[-1]
+    for number in range(len(values) - 2, -1, -1):
+        cond = terms.binary(Op.EQ, place.choice, terms.int_const(number))
+        picked = select(lw, cond, values[number], made)
+        if picked is None:
+            return lw.unmodelled("a read through one of several references", span, syncs=False, ty=place.ty)
+        made = picked
+    return made
+
+
 def write(lw: Lowering, place: Place, value: Value, span: Span) -> None:
     """Assign a place."""
     match place:
+        case ChoicePlace(choice=choice, options=options):
+            value = apart(lw, value, span)
+            for number, option in enumerate(options):
+                with lw.body() as body:
+                    write(lw, option, value, span)
+                cond = terms.binary(Op.EQ, choice, terms.int_const(number))
+                lw.emit(Nest("if", lw.at(span), body, cond=cond))
         case LocalPlace():
             write_local(lw, place, value, span)
         case MemPlace(ty=ty, ptr=ptr):
@@ -598,6 +664,8 @@ def borrow(lw: Lowering, place: Place, mutable: bool, is_ref: bool, span: Span) 
     """``&place``, ``&mut place``, ``&raw mut place``."""
     ty = PtrTy(lw.infer.shallow(place.ty), mutable, is_ref)
     match place:
+        case ChoicePlace():
+            return LocalRef(ty, place)
         case MemPlace(ptr=ptr, len=None):
             return Scalar(ty, ptr)
         case MemPlace(ptr=ptr, len=length) if length is not None:
@@ -625,6 +693,9 @@ def project(lw: Lowering, place: Place, name: str) -> Place:
     """``place.name`` (no dereference)."""
     ty = lw.infer.shallow(place.ty)
     match place:
+        case ChoicePlace(choice=choice, options=options):
+            parts = tuple(project(lw, option, name) for option in options)
+            return ChoicePlace(parts[0].ty, choice, parts)
         case MemPlace(ptr=ptr) if isinstance(ty, AdtTy | TupleTy):
             offset, field_ty = layout.field_offset(lw, ty, name)
             return MemPlace(field_ty, terms.ptr_add(ptr, terms.int_const(offset)))
@@ -655,6 +726,9 @@ def element(lw: Lowering, place: Place, index: Expr, span: Span) -> Place:
     """``place[index]`` without a bounds check."""
     ty = lw.infer.shallow(place.ty)
     match place:
+        case ChoicePlace(choice=choice, options=options):
+            parts = tuple(element(lw, option, index, span) for option in options)
+            return ChoicePlace(parts[0].ty, choice, parts)
         case MemPlace(ptr=ptr) if isinstance(ty, SliceTy | ArrayTy):
             offset = terms.scaled(index, layout.size_term(lw, ty.elem))
             return MemPlace(lw.infer.shallow(ty.elem), terms.ptr_add(ptr, offset))

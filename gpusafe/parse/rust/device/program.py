@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from gpusafe.parse.rust import ast
 from gpusafe.parse.syntax_cfg import DEVICE, item_sets
+from gpusafe.span import Span
 
 _MAX_HOPS = 32  # chains of `use` that are longer are cyclic
 
@@ -18,7 +19,7 @@ class Module:
 
     ``family`` is set for the parts of the prelude (``core``, ``cuda_std``, ``oxide``). ``transparent``: the items of a
     block, which sees everything around it. ``ambiguous``: names that several items have, as conditional compilation
-    that is not decided here picks one of them.
+    that is not decided here picks one of them. ``site``: the macro call that these items are expanded from.
     """
 
     path: tuple[str, ...]
@@ -32,6 +33,8 @@ class Module:
     uses: dict[str, list[tuple[str, ...]]] = field(default_factory=dict)
     globs: list[tuple[str, ...]] = field(default_factory=list)
     transparent: bool = False
+    site: Span | None = None
+    expanded: list[Module] = field(default_factory=list)
     ambiguous: set[str] = field(default_factory=set)
 
     @property
@@ -137,16 +140,31 @@ def make_def(item: ast.Item, module: Module) -> Def | None:
             return None
 
 
+Expander = Callable[[ast.MacroItem, Module], tuple[ast.Item, ...]]
+
+
 def build_module(
-    path: tuple[str, ...], items: tuple[ast.Item, ...], parent: Module | None = None, family: str | None = None
+    path: tuple[str, ...],
+    items: tuple[ast.Item, ...],
+    parent: Module | None = None,
+    family: str | None = None,
+    expand: Expander | None = None,
 ) -> Module:
-    """The module tree of a list of items (inline modules included)."""
+    """The module tree of a list of items: inline modules included, and what macro calls in item position make."""
     root = Module(path, items, parent, family)
     todo = [root]
     while todo:
         module = todo.pop()
         for item in module.items:
             if DEVICE not in item_sets(item):
+                continue
+            if isinstance(item, ast.MacroItem) and expand is not None:
+                made = expand(item, module)
+                if made:
+                    child = Module((*module.path, f"{{{item.call.path.last}!}}"), made, module, family)
+                    child.transparent, child.site = True, item.call.span
+                    module.expanded.append(child)
+                    todo.append(child)
                 continue
             if isinstance(item, ast.Mod) and item.items is not None:
                 child = Module((*module.path, item.name), item.items, module, family)
@@ -205,6 +223,7 @@ class Program:
             module = todo.pop()
             yield module
             todo.extend(module.children.values())
+            todo.extend(module.expanded)
 
     def index_impls(self, item: ast.Item, module: Module) -> None:
         """Register an impl block."""
@@ -256,6 +275,9 @@ class Program:
     ) -> Resolved | None:
         """Look a path up inside a module: its items, its ``use`` declarations, its globs."""
         name, rest = names[0], names[1:]
+        for made in module.expanded:
+            if name in made.values or name in made.types or name in made.children:
+                return self._member(made, names, values, hops + 1, private)
         spaces = (module.values, module.types) if values and not rest else (module.types, module.values)
         for space in spaces:
             if name in space:

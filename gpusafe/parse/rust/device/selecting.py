@@ -83,6 +83,18 @@ def bind_type(lw: Lowering, pattern: Ty, ty: Ty, generics: dict[str, Ty | Expr],
     generics.update(bound)
 
 
+def refined(lw: Lowering, ty: AdtTy, fields: list[tuple[Ty, Ty]]) -> AdtTy:
+    """``ty`` with the constant parameters that follow from pairs of a field's type and the type of its value."""
+    if not any(_open(a) for a in ty.args):
+        return ty
+    names = [g.name for g in ty.adt.item.generics if g.kind != "lifetime"]
+    known = dict(zip(names, ty.args, strict=False))
+    bound: dict[str, Ty | Expr] = {}
+    for pattern, given in fields:
+        _match(lw, lw.infer.shallow(pattern), lw.infer.shallow(given), bound, known)
+    return AdtTy(ty.adt, tuple(bound.get(n, a) if _open(a) else a for n, a in known.items()))
+
+
 def _match(lw: Lowering, pattern: Ty, ty: Ty, bound: dict[str, Ty | Expr], generics: dict[str, Ty | Expr]) -> bool:
     todo: list[tuple[Ty | Expr, Ty | Expr]] = [(pattern, ty)]
     while todo:

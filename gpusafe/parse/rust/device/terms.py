@@ -127,6 +127,10 @@ def binary(op: Op, a: Expr, b: Expr, nowrap: bool = False) -> Expr:
         if a == b and a.type.kind in ("int", "bool") and op in (Op.EQ, Op.LE, Op.GE):
             return TRUE
         return Binary(BOOL, op, a, b)
+    if op is Op.SUB and is_address(a) and is_address(b):
+        difference = address_difference(a, b)
+        if difference is not None:
+            return difference
     return _identity(op, a, b) or Binary(a.type, op, a, b, nowrap)
 
 
@@ -239,6 +243,45 @@ def cast(a: Expr, to: Type) -> Expr:
 
 def _kind(type_: Type) -> str:
     return f"f{type_.bits}" if type_.kind == "float" else "int"
+
+
+def _origin(ptr: Expr) -> tuple[Expr, list[Expr]]:
+    """The pointer that another was moved from, and by how much."""
+    offsets: list[Expr] = []
+    while isinstance(ptr, PtrAdd):
+        offsets.append(ptr.offset)
+        ptr = ptr.ptr
+    return ptr, offsets
+
+
+def address_difference(a: Expr, b: Expr) -> Expr | None:
+    """``a - b`` of two addresses that come from one pointer."""
+    (first, more), (second, less) = _address(a), _address(b)
+    if first is None or first != second:
+        return None
+    made: Expr = int_const(0, a.type)
+    for term in more:
+        made = binary(Op.ADD, made, cast(term, a.type))
+    for term in less:
+        made = binary(Op.SUB, made, cast(term, a.type))
+    return made
+
+
+def _address(term: Expr) -> tuple[Expr | None, list[Expr]]:
+    offsets: list[Expr] = []
+    while True:
+        match term:
+            case Opaque(name=name, args=(ptr,)) if name == ADDRESS:
+                base, moved = _origin(ptr)
+                return base, [*offsets, *moved]
+            case Binary(op=Op.ADD, a=a, b=b) if is_address(a):
+                offsets.append(b)
+                term = a
+            case Binary(op=Op.ADD, a=a, b=b) if is_address(b):
+                offsets.append(a)
+                term = b
+            case _:
+                return None, []
 
 
 def is_address(term: Expr) -> bool:

@@ -219,6 +219,14 @@ class ValuePlace(Place):
     value: Value
 
 
+@dataclass(frozen=True, slots=True)
+class ChoicePlace(Place):
+    """One of several places: number ``choice`` (a USIZE term) of ``options``."""
+
+    choice: Expr
+    options: tuple[Place, ...]
+
+
 def pointee(ty: Ty) -> Ty | None:
     """What a pointer type points to."""
     return ty.inner if isinstance(ty, PtrTy) else None
