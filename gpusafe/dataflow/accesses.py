@@ -132,6 +132,7 @@ class Trace:
     atomics: list[AtomicResult] = field(default_factory=list)
     fences: list[FencePoint] = field(default_factory=list)
     own_uses: list[OwnUse] = field(default_factory=list)
+    private: list[Access] = field(default_factory=list)  # of the thread's own arrays, where the index is computed
     unknowns: dict[Term, frozenset[Term]] = field(default_factory=dict)
 
 

@@ -17,7 +17,7 @@ from gpusafe.dataflow.state import Exits, State, merge
 from gpusafe.dataflow.terms import Term, Terms
 from gpusafe.dataflow.values import Bindings, Target, Values, targets
 from gpusafe.ir import kernel as ir
-from gpusafe.ir.expr import BOOL, U64, Expr, Type
+from gpusafe.ir.expr import BOOL, U64, Const, Expr, Type
 from gpusafe.ir.kernel import Scope, Space
 from gpusafe.span import Span
 
@@ -228,9 +228,18 @@ class Executor:
         )
         if self.regions[target.region].space is not Space.LOCAL:
             self.trace.accesses.append(access)
+        elif not self._plainly_inside(access):
+            self.trace.private.append(access)
         if not pending:
             self.trace.own_uses += [OwnUse(access, c) for c in state.pending.copies if c.region == access.region]
         return access
+
+    def _plainly_inside(self, access: Access) -> bool:
+        region = self.regions[access.region]
+        offset = constant_bytes(access.offset)
+        if offset is None or not isinstance(region.length, Const):
+            return False
+        return 0 <= offset <= int(region.length.value) * region.elem_bytes - access.size
 
     def _load(self, stmt: ir.Load, state: State) -> None:
         value: Term | None = None

@@ -42,6 +42,7 @@ class _Mark:
     gaps: int
     atomics: int
     own_uses: int
+    private: int
     fences: int
     counter: int
     pending: dict[str, tuple[int, int]]
@@ -55,6 +56,7 @@ def _mark(ex: Executor) -> _Mark:
     pending = {label: (len(e.leave), len(e.again)) for label, e in ex.exits.items()}
     return _Mark(
         len(t.accesses), len(t.barriers), len(t.facts), len(t.sides), len(t.gaps), len(t.atomics), len(t.own_uses),
+        len(t.private),
         len(t.fences),
         ex.counter, pending, ex.path, ex.loops, ex.depth,
     )  # fmt: skip
@@ -63,7 +65,13 @@ def _mark(ex: Executor) -> _Mark:
 def _forget(ex: Executor, mark: _Mark) -> None:
     t = ex.trace
     del t.accesses[mark.accesses :], t.barriers[mark.barriers :], t.facts[mark.facts :], t.sides[mark.sides :]
-    del t.gaps[mark.gaps :], t.atomics[mark.atomics :], t.own_uses[mark.own_uses :], t.fences[mark.fences :]
+    del (
+        t.gaps[mark.gaps :],
+        t.atomics[mark.atomics :],
+        t.own_uses[mark.own_uses :],
+        t.private[mark.private :],
+        t.fences[mark.fences :],
+    )
     ex.counter, ex.path, ex.loops, ex.depth = mark.counter, mark.path, mark.loops, mark.depth
     for label in list(ex.exits):
         if label not in mark.pending:

@@ -95,7 +95,7 @@ def fixed_regions(kernel: Kernel, analysis: Analysis, replayer: Replayer, words:
     """The accesses of arrays whose length the source fixes (shared arrays, statics), at a launch in sight."""
     out = []
     for region in kernel.regions:
-        accesses = [a for a in analysis.trace.accesses if a.region == region.name]
+        accesses = [a for a in (*analysis.trace.accesses, *analysis.trace.private) if a.region == region.name]
         if not accesses or region.param is not None or not isinstance(region.length, Const):
             continue
         length = int(region.length.value)

@@ -70,7 +70,7 @@ def _signals(analysis: Analysis) -> list[str]:
 
 def _fixed(kernel: Kernel, analysis: Analysis) -> list[str]:
     """The arrays of fixed length that a kernel uses."""
-    used = {a.region for a in analysis.trace.accesses}
+    used = {a.region for a in (*analysis.trace.accesses, *analysis.trace.private)}
     return [r.name for r in kernel.regions if r.name in used and r.param is None and isinstance(r.length, Const)]
 
 
