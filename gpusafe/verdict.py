@@ -11,7 +11,8 @@ from gpusafe.span import Span
 class Verdict(Enum):
     """What is known about an obligation or a unit.
 
-    ``PROVED``: the negation is unsatisfiable under the listed assumptions. ``REFUTED``: a model exists and was replayed.
+    ``PROVED``: the negation is unsatisfiable under the assumptions listed. ``REFUTED``: a model exists and
+    was replayed.
     ``UNKNOWN``: everything else, with the reason.
     """
 
@@ -32,9 +33,9 @@ class Site:
 class Counterexample:
     """A replayed counterexample in the words that a user reads.
 
-    ``message`` is the headline (lower case, no full stop); ``primary`` and ``related`` are the labelled sites (both sides
-    of a race, and the call sites that lead to them); ``notes`` tell the model (geometry, threads, values, the order of
-    events); ``help`` says what to do.
+    ``message`` is the headline (lower case, no full stop); ``primary`` and ``related`` are the labelled sites (both
+    sides of a race, and the call sites that lead to them); ``notes`` tell the model (geometry, threads, values, the
+    order of events); ``help`` says what to do.
     """
 
     message: str

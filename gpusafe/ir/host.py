@@ -18,7 +18,7 @@ from gpusafe.span import Span
 class Stream:
     """A stream.
 
-    ``kind``: ``legacy`` (the NULL stream), ``per_thread``, ``blocking`` (ordered with the NULL stream), ``nonblocking``,
+    ``kind``: ``legacy`` (the NULL stream), ``per_thread``, ``blocking`` (ordered with NULL), ``nonblocking``,
     or ``unknown`` (came from outside: may be any stream of its context, also the same as another unknown one).
     ``context`` identifies the device context (None: not known). ``name`` is what the user calls it.
     """
@@ -160,7 +160,7 @@ class Alloc(HostOp):
 class Free(HostOp):
     """Memory goes away on the host's timeline (drop of pinned memory, of a stack variable, cuMemFree).
 
-    ``waits``: what the free itself waits for first: ``none``, or ``context`` (cuMemFree blocks until the device is idle).
+    ``waits``: what the free itself waits for first: ``none``, or ``context`` (cuMemFree waits for an idle device).
     """
 
     memory: str

@@ -319,7 +319,7 @@ class Unmodelled(Stmt):
 
 @dataclass(frozen=True, slots=True)
 class LaunchContract:
-    """What the source declares about every launch (``#[launch_contract]``, ``#[launch_bounds]``, ``__launch_bounds__``).
+    """What the source declares of every launch (``#[launch_contract]``, ``#[launch_bounds]``, ``__launch_bounds__``).
 
     ``block``: exact block shape; ``max_threads``: bound on the product; ``domain``: 1, 2 or 3 (axes above it are 1);
     ``cluster``: exact cluster shape; ``dynamic_shared``: bytes (exact) or None.
@@ -338,8 +338,9 @@ class Kernel:
     """One kernel.
 
     ``name`` is the name that launches use; ``path`` the module path in the source (``crate::kernels::scale``);
-    ``dialect`` one of ``ptx-kernel``, ``cuda_std``, ``cuda-oxide``, ``cuda-c``, ``ptx``. ``requires`` are conditions that
-    the user stated (``// gpusafe: requires(..)``) over Param, Length and Special terms. ``generic``: it has type or const
+    ``dialect`` one of ``ptx-kernel``, ``cuda_std``, ``cuda-oxide``, ``cuda-c``, ``ptx``. ``requires`` are conditions
+    that the user stated (``// gpusafe: requires(..)``) over Param, Length and Special terms. ``generic``: it has type
+    or const
     parameters that were not instantiated. ``injective``: regions that hold no value twice, as the user states
     (``// gpusafe: assume(injective(perm))``).
     """

@@ -11,10 +11,10 @@ from gpusafe.ir.host import Enqueue, HostPath, LaunchSite
 from gpusafe.prove.host.conflicts import alias_class
 from gpusafe.prove.host.overlap import Meet, Overlap, overlap
 from gpusafe.prove.host.wording import memory_name, the
-from gpusafe.prove.kernels import refute
 from gpusafe.prove.launch_context import of_site
 from gpusafe.prove.pairs_of_kernel import analyse
 from gpusafe.prove.replay import Replayer
+from gpusafe.prove.replay_pairs import refute
 from gpusafe.verdict import Counterexample, Obligation, Site, Verdict
 
 _CLASH = frozenset(
