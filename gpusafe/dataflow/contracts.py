@@ -27,8 +27,8 @@ class KernelSummary:
     """The contract of a kernel.
 
     ``params[i]`` is the effect on the region of parameter ``i`` (an empty Effect for scalars); ``globals`` the effects
-    on module statics and constants, by region name. ``requires`` are the conditions over Special, Param and Length terms
-    under which the kernel is proved (geometry, overflow, lengths); ``in_words`` says the same for people.
+    on module statics and constants, by region name. ``requires`` are the conditions over Special, Param and Length
+    terms of the proof (geometry, overflow, lengths); ``in_words`` says the same for people.
     ``complete``: no part of the body is unmodelled.
     """
 

@@ -12,17 +12,19 @@ alone that the read saw the write:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
+from math import prod
 from typing import Any
 
 import z3
 
 from gpusafe.dataflow.accesses import Access, FencePoint, Trace, unknowns
+from gpusafe.dataflow.numeric import Plan
 from gpusafe.dataflow.terms import Term, postorder
 from gpusafe.ir.kernel import Order, Scope
 from gpusafe.prove.encode import Encoder, Thread
 from gpusafe.prove.launch_context import LaunchContext
-from gpusafe.prove.pairs import Setting, meet
-from gpusafe.prove.replay_crowding import threads_at
+from gpusafe.prove.pairs import Setting, meet, where
 
 Z = Any
 RELEASES = frozenset({Order.RELEASE, Order.ACQ_REL, Order.SEQ_CST})
@@ -69,10 +71,29 @@ def counts(setting: Setting, context: LaunchContext) -> dict[str, int]:
             continue
         if any(r.operands[0].const != 1 for r in adds):
             continue
-        most = threads_at(context, setting.trace, writes[0], COUNTED)
-        if 0 < most < COUNTED:
+        most = at_most(context, setting.trace, writes[0])
+        if most is not None:
             out[region] = most
     return out
+
+
+def at_most(context: LaunchContext, trace: Trace, access: Access) -> int | None:
+    """A bound on how many threads of the launch make an access: those whose known conditions do not exclude it."""
+    sizes = [context.specials.get(f"{r}.{a}") for r in ("nctaid", "ntid") for a in "zyx"]
+    numbers = [int(s.const) for s in sizes if s is not None and s.const is not None]
+    if len(numbers) != 6 or prod(numbers) > COUNTED:
+        return None
+    plan = Plan(where(trace, access))
+    names = [f"{r}.{a}" for r in ("ctaid", "tid") for a in "zyx"]
+    count = 0
+    for values in product(*(range(n) for n in numbers)):
+        special = dict(zip(names, values, strict=True))
+
+        def leaf(term: Term, special: dict[str, int] = special) -> Any:
+            return special.get(str(term.data)) if term.op == "special" else None
+
+        count += False not in plan.evaluate(leaf)
+    return count
 
 
 def ordered(
