@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from gpusafe.dataflow.host import cudarc_copies, cudarc_launch, cudarc_old, terms
 from gpusafe.dataflow.host.access import deref, peel
+from gpusafe.dataflow.host.accounting import own
 from gpusafe.dataflow.host.api_tables import action
 from gpusafe.dataflow.host.cudarc_tracking import read_use, write_use
 from gpusafe.dataflow.host.drops import record, retain, wait
@@ -206,7 +207,7 @@ def _host_buffer(m: Machine, context: Context, name: str, args: list[Value], exp
         kind, expr.span, elem_bytes=size, length=terms.as_term(length), context=context.ident, initialized=False
     )
     event = EventHandle(m.fresh("event"), context, "cudarc")
-    return Buffer(memory, "cudarc", kind, context, length, size, "event", None, event, event)
+    return own(m, Buffer(memory, "cudarc", kind, context, length, size, "event", None, event, event))
 
 
 def turbofish_size(m: Machine, expr: ast.MethodCall) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpusafe.dataflow.host import terms
 from gpusafe.dataflow.host.access import peel
+from gpusafe.dataflow.host.accounting import own
 from gpusafe.dataflow.host.cudarc_tracking import read_use, write_use
 from gpusafe.dataflow.host.drops import record
 from gpusafe.dataflow.host.handles import Buffer, EventHandle, MemSlice, Pointer, StreamHandle, View
@@ -87,7 +88,7 @@ def allocate(m: Machine, stream: StreamHandle, box: RcBox, length: Value, size: 
     read = EventHandle(m.fresh("event"), context, "cudarc") if tracked else None
     write = EventHandle(m.fresh("event"), context, "cudarc") if tracked else None
     box.strong += 1
-    return Buffer(memory, "cudarc", "device", context, count, size, "async", box, read, write)
+    return own(m, Buffer(memory, "cudarc", "device", context, count, size, "async", box, read, write))
 
 
 def _owner(value: Value) -> Buffer | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpusafe.dataflow.host import terms
 from gpusafe.dataflow.host.access import peel, touch
+from gpusafe.dataflow.host.accounting import own
 from gpusafe.dataflow.host.api_tables import action
 from gpusafe.dataflow.host.cudarc_copies import device_access
 from gpusafe.dataflow.host.handles import Buffer, MemSlice, Pointer, StreamHandle, View
@@ -56,7 +57,11 @@ def call_path(
             if kind == "device":
                 _fill_from(m, made, args[0], stream, expr.span)
             return Found(ok(made))
-        case "drop" | "drop_async":
+        case "drop" if stream is not None and isinstance(args[0], Buffer):
+            stub = ast.MethodCall(expr.span, ast.Tuple(expr.span, ()), name, (), expr.span)
+            return buffer_method(m, Cell(args[0]), "drop_async", args[1:], stub)
+        case "drop" if args:
+            m.drop(args[0], expr.span)
             return Found(ok(unit()))
         case "from_raw_parts" | "from_raw" | "wrap":
             return Found(_adopt(m, peel(args[0]), args, release, kind, expr.span))
@@ -128,7 +133,7 @@ def _new(m: Machine, kind: str, release: str, length: Value, size: int | None, s
         initialized=False,
     )
     m.emit(Alloc, span, "allocation", memory=memory)
-    return Buffer(memory, "cust", kind, context(m), count, size, release)
+    return own(m, Buffer(memory, "cust", kind, context(m), count, size, release))
 
 
 def _adopt(m: Machine, pointer: Value, args: list[Value], release: str, kind: str, span: Span) -> Value:

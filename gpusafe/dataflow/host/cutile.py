@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpusafe.dataflow.host import terms
 from gpusafe.dataflow.host.access import peel
+from gpusafe.dataflow.host.accounting import own
 from gpusafe.dataflow.host.capturing import run_closure
 from gpusafe.dataflow.host.cudarc_launch import replay
 from gpusafe.dataflow.host.handles import Buffer, Context, Graph, Lazy, StreamHandle
@@ -186,7 +187,7 @@ def _tensor(m: Machine, stream: StreamHandle, length: Value, lazy: Lazy, elem: i
         "device", lazy.span, elem_bytes=size, length=terms.as_term(length), context=context, initialized=False
     )
     m.enqueue(stream, "alloc", lazy.span, "allocation", accesses=(m.whole(memory, "write"),))
-    return Buffer(memory, "cutile", "device", stream.context, length, size, "pool")
+    return own(m, Buffer(memory, "cutile", "device", stream.context, length, size, "pool"))
 
 
 def _copy(m: Machine, lazy: Lazy, stream: StreamHandle) -> Value:

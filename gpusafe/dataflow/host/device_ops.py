@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from gpusafe.dataflow.host import cutile, terms
 from gpusafe.dataflow.host.access import deref, peel
+from gpusafe.dataflow.host.accounting import own
 from gpusafe.dataflow.host.capturing import run_closure
 from gpusafe.dataflow.host.drops import take
 from gpusafe.dataflow.host.handles import Buffer, Context, ExecContext, Lazy, Pointer, StreamHandle, View
@@ -109,7 +110,7 @@ def _box(m: Machine, args: list[Value]) -> Value:
     info = m.memory[pointer.memory].memory
     if size and info.elem_bytes == 1:
         m.amend_memory(pointer.memory, elem_bytes=size, length=terms.as_term(length) or info.length)
-    return Buffer(pointer.memory, "async", "device", context, length, size, "pool")
+    return own(m, Buffer(pointer.memory, "async", "device", context, length, size, "pool"))
 
 
 def _raw(m: Machine, name: str, args: list[Value], expr: ast.Expr) -> Found | None:

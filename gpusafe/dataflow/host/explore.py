@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gpusafe.dataflow.host import blocks, calls, drops, evaluate, inlining, patterns
+from gpusafe.dataflow.host.accounting import note_lost
 from gpusafe.dataflow.host.machine import Call, Decision, Hooks, Machine
 from gpusafe.dataflow.host.program import Function, Program
 from gpusafe.dataflow.host.signals import CutSignal, PanicSignal, PruneSignal, RestartSignal, Signal
@@ -101,23 +102,22 @@ def _too_many(paths: tuple[HostPath, ...], root: Function) -> tuple[HostPath, ..
 
 def _walk(m: Machine, root: Function) -> HostPath | None:
     item = root.item
-    complete = True
+    complete, ended, kept = True, True, []
     base = Call(item.name, item.span, root.home, item.span, owner=root.owner, key="", temporaries=[[]])
     m.calls.append(base)
     try:
         if root.self_type is not None:
             base.types["Self"] = root.self_type
-        args = [symbolic(m, p.type, _name(p), p.span) for p in item.params]
+        kept = [symbolic(m, p.type, _name(p), p.span) for p in item.params]
         m.calls.pop()
-        result = inlining.enter(m, root, args, item.span, None)
+        kept.append(inlining.enter(m, root, list(kept), item.span, None))
         m.calls.append(base)
-        del result
     except (PruneSignal, RestartSignal) as stop:
         if isinstance(stop, RestartSignal):
             raise
         return None
-    except PanicSignal:
-        pass
+    except PanicSignal as panic:
+        ended = not panic.exits
     except CutSignal as cut:
         complete = False
         m.calls[:] = m.calls or [base]
@@ -131,6 +131,8 @@ def _walk(m: Machine, root: Function) -> HostPath | None:
         if m.program.strict:
             raise
     m.calls[:] = [base]
+    if complete and ended:
+        note_lost(m, kept, item.span)
     for reason in dict.fromkeys(m.closing_gaps):
         m.gap(item.span, reason)
     return HostPath(

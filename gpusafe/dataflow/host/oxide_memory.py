@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpusafe.dataflow.host import terms
 from gpusafe.dataflow.host.access import chain, peel, touch
+from gpusafe.dataflow.host.accounting import own
 from gpusafe.dataflow.host.api_tables import action
 from gpusafe.dataflow.host.cudarc_copies import device_access
 from gpusafe.dataflow.host.drops import take
@@ -85,9 +86,9 @@ def new_buffer(
     )
     if on is None:
         m.emit(Alloc, span, "allocation", memory=memory)
-        return Buffer(memory, "oxide", "device", context, count, size, "context")
+        return own(m, Buffer(memory, "oxide", "device", context, count, size, "context"))
     m.enqueue(on, "alloc", span, "allocation", accesses=(m.whole(memory, "write"),))
-    return Buffer(memory, "oxide", "device", context, count, size, "sync_context")
+    return own(m, Buffer(memory, "oxide", "device", context, count, size, "sync_context"))
 
 
 def _pinned(
@@ -112,7 +113,7 @@ def _pinned(
         context=found.ident if found is not None else None,
     )
     m.emit(Alloc, span, "allocation", memory=memory)
-    return Found(ok(Buffer(memory, "oxide", "pinned", found, length, size, "now")))
+    return Found(ok(own(m, Buffer(memory, "oxide", "pinned", found, length, size, "now"))))
 
 
 def transfer(

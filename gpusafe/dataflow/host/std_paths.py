@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from gpusafe.dataflow.host import raw_memory, threads
 from gpusafe.dataflow.host.access import deref, peel
+from gpusafe.dataflow.host.accounting import keep_by_hand, leak
 from gpusafe.dataflow.host.drops import owns, take
 from gpusafe.dataflow.host.foreign import not_followed
 from gpusafe.dataflow.host.handles import MemSlice, Pointer
@@ -127,7 +128,11 @@ def _empty_once(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -
 
 
 def _manually(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
-    return TypeVal("leaked", Cell(args[0])) if owns(m, args[0]) else args[0]
+    if not owns(m, args[0]):
+        return args[0]
+    held = Cell(args[0])
+    keep_by_hand(m, held)
+    return TypeVal("leaked", held)
 
 
 def _unmanage(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
@@ -164,10 +169,12 @@ def _into_inner(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -
 
 
 def _forget(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
+    leak(args[0])
     return unit()
 
 
 def _leak(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
+    leak(args[0])
     return RefVal(Cell(args[0]), True)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpusafe.dataflow.host import std_maps, terms
 from gpusafe.dataflow.host.access import peel, touch
+from gpusafe.dataflow.host.accounting import leak
 from gpusafe.dataflow.host.drops import owns, take
 from gpusafe.dataflow.host.foreign import handles_in, not_followed
 from gpusafe.dataflow.host.indexing import at, bounds, sample, sub_range
@@ -303,6 +304,8 @@ def _set_len(m: Machine, value: SeqVal, args: list[Value], expr: ast.MethodCall)
     """``set_len``: elements beyond it are forgotten, not dropped."""
     keep = terms.known(args[0])
     if keep is not None and value.items is not None and keep <= len(value.items):
+        for cell in value.items[keep:]:
+            leak(cell.value)
         value.items, value.length = value.items[:keep], keep
         return
     not_followed(m, "set_len", [c.value for c in value.items or ()], expr.span)
