@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpusafe.ir.expr import Expr, Opaque
 from gpusafe.parse.rust.device import terms
 from gpusafe.parse.rust.device.lowering import Lowering
 from gpusafe.parse.rust.device.places import borrow, deref
@@ -37,13 +38,26 @@ def coerce(lw: Lowering, value: Value, want: Ty | None, span: Span) -> Value:
             return Scalar(want, lw.settled(term)) if not isinstance(want, VarTy | NeverTy | FnTy) else value
         case Agg(fields=fields):
             lw.infer.unify(value.ty, want)
-            return Agg(want, fields) if isinstance(want, AdtTy) and not isinstance(value.ty, AdtTy) else value
-        case EnumVal():
+            have = value.ty
+            if isinstance(want, AdtTy) and isinstance(have, AdtTy):
+                return Agg(with_constants(have, want), fields)
+            return Agg(want, fields) if isinstance(want, AdtTy) else value
+        case EnumVal(ty=have2, tag=tag, payloads=payloads):
             lw.infer.unify(value.ty, want)
+            if isinstance(want, AdtTy):
+                return EnumVal(with_constants(have2, want), tag, payloads)
             return value
         case _:
             lw.infer.unify(value.ty, want)
             return value
+
+
+def with_constants(have: AdtTy, want: AdtTy) -> AdtTy:
+    """A type whose constant arguments that are not known are taken from the wanted type."""
+    if have.adt is not want.adt or have.args == want.args:
+        return have
+    pairs = zip(have.args, want.args, strict=False)
+    return AdtTy(have.adt, tuple(w if isinstance(h, Opaque) and isinstance(w, Expr) else h for h, w in pairs))
 
 
 def _pointer(lw: Lowering, value: Value, want: PtrTy, span: Span) -> Value:

@@ -9,7 +9,7 @@ from gpusafe.ir import kernel as k
 from gpusafe.ir.expr import FALSE, TRUE, U8, U32, Const, Op, Type
 from gpusafe.parse.rust import ast
 from gpusafe.parse.rust.device import calls, control, drops, loops, macro_calls, methods, operators, terms
-from gpusafe.parse.rust.device.coercing import coerce
+from gpusafe.parse.rust.device.coercing import coerce, with_constants
 from gpusafe.parse.rust.device.layout import struct_fields, variant_fields
 from gpusafe.parse.rust.device.lowering import Gap, Lowering
 from gpusafe.parse.rust.device.paths import path_place
@@ -309,6 +309,8 @@ def _struct_type(lw: Lowering, node: ast.StructLit, want: Ty | None) -> tuple[Ad
         return None
     if want is not None:
         lw.infer.unify(ty, want)
+        known = lw.infer.shallow(want)
+        ty = with_constants(ty, known) if isinstance(known, AdtTy) else ty
     item = ty.adt.item
     if isinstance(item, ast.Enum):
         name = rest[0] if rest else names[-1]
