@@ -7,16 +7,17 @@ But no contents can give more threads than there are elements a place of their o
 from __future__ import annotations
 
 from itertools import product
+from math import prod
 from typing import Any
 
 from gpusafe.dataflow.accesses import Access, Trace
 from gpusafe.dataflow.numeric import Plan
-from gpusafe.dataflow.terms import Term
+from gpusafe.dataflow.terms import Term, postorder
 from gpusafe.ir.kernel import Kernel
 from gpusafe.prove.launch_context import LaunchContext, argument_bytes
 from gpusafe.prove.pairs import where
 
-COUNTED_LIMIT = 100_000
+COUNTED_LIMIT = 16_384
 
 
 def elements(kernel: Kernel, context: LaunchContext, access: Access) -> int | None:
@@ -28,12 +29,19 @@ def elements(kernel: Kernel, context: LaunchContext, access: Access) -> int | No
 
 
 def threads_at(context: LaunchContext, trace: Trace, access: Access, enough: int) -> int:
-    """How many threads can get to an access, as far as their conditions are known; counts up to ``enough``."""
+    """How many threads surely get to an access as far as the launch decides; counts up to ``enough``.
+
+    A branch on other contents of memory may be taken by few; a check of the index itself takes no thread away.
+    """
     sizes = [context.specials.get(f"{r}.{a}") for r in ("nctaid", "ntid") for a in "zyx"]
     numbers = [s.const for s in sizes if s is not None]
     if len(numbers) != 6 or any(n is None for n in numbers):
         return 0
-    plan = Plan(where(trace, access))
+    if prod(int(n or 0) for n in numbers) < enough:
+        return 0
+    own = _loads([access.offset])
+    branches = [g for g in access.context.guard if not _loads([g]) or not _loads([g]) <= own]
+    plan = Plan([*branches, *where(trace, access)])
     names = [f"{r}.{a}" for r in ("ctaid", "tid") for a in "zyx"]
     count = 0
     for tried, values in enumerate(product(*(range(int(n or 0)) for n in numbers))):
@@ -44,8 +52,14 @@ def threads_at(context: LaunchContext, trace: Trace, access: Access, enough: int
         def leaf(term: Term, special: dict[str, int] = special) -> Any:
             return special.get(str(term.data)) if term.op == "special" else None
 
-        count += False not in plan.evaluate(leaf)
+        seen = plan.evaluate(leaf)
+        count += all(v is True for v in seen[: len(branches)]) and False not in seen
     return count
+
+
+def _loads(roots: list[Term]) -> frozenset[Term]:
+    """The values read from memory that terms are made of."""
+    return frozenset(t for t in postorder(roots) if t.op in ("load", "atomic", "fresh"))
 
 
 def crowded(kernel: Kernel, context: LaunchContext, trace: Trace, access: Access) -> bool:

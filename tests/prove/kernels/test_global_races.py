@@ -250,6 +250,15 @@ def test_more_threads_than_counters_race_whatever_the_contents_are() -> None:
     assert verdict(roomy, launch(roomy, 4, 256, {"n": 1000, "degree": 5000})) == "unknown"
 
 
+def test_threads_that_a_flag_in_memory_chooses_are_not_counted() -> None:
+    k = KernelBuilder("compact")
+    flags, places, out = (k.pointer(n, U32, read_only=n != "out") for n in ("flags", "places", "out"))
+    with k.when(k.load(flags, k.gid) < 1):
+        k.store(out, k.load(places, k.gid), k.gid)
+    kernel = k.build()
+    assert verdict(kernel, launch(kernel, 4, 256, {"flags": 1024, "places": 1024, "out": 10})) == "unknown"
+
+
 def test_a_race_inside_an_inlined_function_names_the_call() -> None:
     call = span(77)
     k = KernelBuilder("total")
