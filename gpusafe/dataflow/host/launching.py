@@ -77,8 +77,18 @@ def find_kernel(m: Machine, function: FunctionHandle | None, name: str, dialects
         candidates = _from_source(candidates, module) or candidates
     if len(candidates) > 1:
         here = [k for k in candidates if k.span.file == m.home.file]
-        candidates = here or candidates
+        package = _package(m.home.file)
+        candidates = here or [k for k in candidates if _package(k.span.file) == package] or candidates
     return candidates[0] if len(candidates) == 1 else None
+
+
+_TARGETS = ("/src/", "/examples/", "/tests/", "/benches/")
+
+
+def _package(file: str) -> str:
+    """The folder of the package that a file belongs to, by where Cargo keeps sources."""
+    ends = [at for at in (f"/{file}".rfind(folder) for folder in _TARGETS) if at >= 0]
+    return f"/{file}"[: max(ends)] if ends else file
 
 
 def _from_source(candidates: list[Kernel], module: ModuleHandle) -> list[Kernel]:
