@@ -38,7 +38,8 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], 
         pytest.skip("no rustc here")
     folder = tmp_path_factory.mktemp("programs")
     calls = "\n".join(
-        f"for n in [{', '.join(map(str, NS))}] {{ let mut o = [0u64; {CELLS}]; unsafe {{ {name}(o.as_mut_ptr(), &xs, n) }};"
+        f"for n in [{', '.join(map(str, NS))}] {{ let mut o = [0u64; {CELLS}];"
+        f" unsafe {{ {name}(o.as_mut_ptr(), &xs, n) }};"
         f' println!("{name} {{n}} {{:?}}", o); }}'
         for name in NAMES
     )

@@ -185,7 +185,8 @@ def test_mbarriers_keep_their_order_and_scope(oxide: Lower) -> None:
 def test_async_copies_and_their_groups(oxide: Lower) -> None:
     body = (
         "use cuda_device::async_copy::*;\nstatic mut S: SharedArray<u32, 64, 16> = SharedArray::UNINIT;\n"
-        "unsafe { cp_async_ca_16(&raw mut S as *mut u32, xs.as_ptr()); cp_async_commit_group(); cp_async_wait_group(1); }"
+        "unsafe { cp_async_ca_16(&raw mut S as *mut u32, xs.as_ptr());\n"
+        "cp_async_commit_group(); cp_async_wait_group(1); }"
     )
     made = oxide(body, "xs: &[u32]")
     assert shown(made) == ["cp.async &S <- &xs size 16", "cp.async.commit 0", "cp.async.wait 1"]

@@ -110,7 +110,8 @@ def test_two_functions_of_one_name_under_cfg_are_not_guessed_between(plain: Lowe
 
 
 def test_code_for_the_host_only_is_not_there(plain: Lower) -> None:
-    items = '#[cfg(not(target_arch = "nvptx64"))] fn f() -> u32 { panic!() }\n#[cfg(target_arch = "nvptx64")] fn f() -> u32 { 7 }'
+    host = '#[cfg(not(target_arch = "nvptx64"))] fn f() -> u32 { panic!() }'
+    items = host + '#[cfg(target_arch = "nvptx64")] fn f() -> u32 { 7 }'
     made = plain("*out = f();", items=items)
     assert unmodelled(made) == []
     assert len(made.body) == 1
@@ -118,7 +119,8 @@ def test_code_for_the_host_only_is_not_there(plain: Lower) -> None:
 
 def test_kernels_that_a_macro_makes_are_found() -> None:
     text = (
-        'macro_rules! filler { ($name:ident, $t:ty) => {\n#[no_mangle] pub unsafe extern "ptx-kernel" fn $name(out: *mut $t)'
+        "macro_rules! filler { ($name:ident, $t:ty) => {\n"
+        '#[no_mangle] pub unsafe extern "ptx-kernel" fn $name(out: *mut $t)'
         " { *out = 3 as $t; } } }\nfiller!(fill_u8, u8);\nfiller!(fill_f64, f64);"
     )
     from gpusafe.parse.rust.build import parse_file
