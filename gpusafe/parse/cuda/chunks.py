@@ -75,6 +75,11 @@ class Chunk:
         """All identifiers in it."""
         return frozenset(t.text for t in self.tokens if t.kind is Kind.IDENT)
 
+    @cached_property
+    def span(self) -> Span:
+        """From its first to its last token."""
+        return cover(self.tokens[0].place, self.tokens[-1].place)
+
     def source(self) -> Source:
         """The text for the grammar, with the way back to places."""
         return Source.of(self.tokens)

@@ -9,15 +9,16 @@ from gpusafe.ir.expr import FALSE, TRUE, U64, Const, Op
 from gpusafe.parse.cuda import calls, classes, terms
 from gpusafe.parse.cuda import syntax as s
 from gpusafe.parse.cuda import types as t
-from gpusafe.parse.cuda.context import Context, Pack, Unsupported
+from gpusafe.parse.cuda.context import Context, Pack, Scope, Unsupported
 from gpusafe.parse.cuda.convert import convert, designated, expression
 from gpusafe.parse.cuda.names import look_up
 from gpusafe.parse.cuda.operands import condition_of, declare_result, value_of
 from gpusafe.parse.cuda.operators import ALTERNATIVE_SPELLINGS, apply, decayed, negative
-from gpusafe.parse.cuda.places import address, dereference, element, read, write
+from gpusafe.parse.cuda.places import address, dereference, element, held, read, write
 from gpusafe.parse.cuda.ptx.statement import inline_assembly
 from gpusafe.parse.cuda.render import render
 from gpusafe.parse.cuda.resolve import resolve
+from gpusafe.parse.cuda.scan import nodes
 from gpusafe.parse.cuda.values import (
     Aggregate,
     Closure,
@@ -27,9 +28,11 @@ from gpusafe.parse.cuda.values import (
     NoValue,
     Operand,
     Place,
+    StructPlace,
     Term,
     TextValue,
     Value,
+    VariablePlace,
 )
 
 
@@ -178,9 +181,8 @@ def _conditional(x: Context, expr: s.Conditional) -> Operand:
     with x.emitter.collect() as second:
         no = decayed(value_of(x, expr.no))
     kind = _common_type(yes, no)
-    with x.emitter.collect() as more:
-        yes, no = convert(x, yes, kind, expr.span), convert(x, no, kind, expr.span)
-    if not (first or second or more) and isinstance(yes, Term) and isinstance(no, Term):
+    yes, no = convert(x, yes, kind, expr.span), convert(x, no, kind, expr.span)
+    if not (first or second) and isinstance(yes, Term) and isinstance(no, Term):
         return Term(kind, terms.select(condition, yes.expr, no.expr))
     result = declare_result(x, kind, "chosen")
     with x.emitter.collect() as store_first:
@@ -321,7 +323,23 @@ def _pack_count(x: Context, expr: s.PackCount) -> Operand:
 
 
 def _lambda(x: Context, expr: s.Lambda) -> Operand:
-    return Closure(t.Auto(), expr, x.scope)
+    return Closure(t.Auto(), expr, _captured(x, expr))
+
+
+def _captured(x: Context, expr: s.Lambda) -> Scope:
+    """The scope that the body sees: variables that are captured by value and change later are copied now."""
+    scope = x.scope.inner()
+    for node in nodes(expr.body):
+        if not isinstance(node, s.Name) or node.name in scope.names or node.name not in x.frame.assigned:
+            continue
+        by_value = node.name in expr.captures if expr.default != "=" else True
+        if not by_value or node.name in expr.by_reference:
+            continue
+        bound = x.scope.find(node.name)
+        if isinstance(bound, (VariablePlace, StructPlace)):
+            value = held(x, read(x, bound, expr.span, node.name), expr.span)
+            scope.names[node.name] = FixedPlace(bound.type, value)
+    return scope
 
 
 def _launch(x: Context, expr: s.Launch) -> Operand:

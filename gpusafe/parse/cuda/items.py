@@ -76,6 +76,8 @@ def _completed(
     first, last = whole.tokens[0].place, whole.tokens[-1].place
     span = first.to(last) if first.file == last.file and first <= last else item.span
     flags = item.flags | ({"extern C"} if chunk.c_linkage else frozenset())
+    if "__global__" in chunk.words:
+        flags |= {"__global__"}
     return replace(item, problem=problem, bounds=bounds, cluster=cluster, span=span, flags=flags)
 
 

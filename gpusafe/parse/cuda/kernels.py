@@ -8,6 +8,7 @@ from gpusafe.ir import kernel as k
 from gpusafe.ir.expr import PTR, Param, PtrBase, PtrUnknown, Type
 from gpusafe.parse.cuda import syntax as s
 from gpusafe.parse.cuda import types as t
+from gpusafe.parse.cuda.chunks import Chunk
 from gpusafe.parse.cuda.context import Context, Frame, Scope, TooDeep, Unsupported
 from gpusafe.parse.cuda.control import execute
 from gpusafe.parse.cuda.emit import TooLarge
@@ -39,8 +40,25 @@ class Instance:
 
 def lower_kernel(program: Program, instance: Instance) -> k.Kernel:
     """The kernel IR; what goes wrong ends as Unmodelled statements, never as an exception."""
-    made, wanted = _lowered(program, instance, frozenset())
-    return _lowered(program, instance, wanted)[0] if wanted else made
+    try:
+        made, wanted = _lowered(program, instance, frozenset())
+        return _lowered(program, instance, wanted)[0] if wanted else made
+    except _FATAL:
+        why = "its signature nests too deeply"
+    except Exception as fault:  # a fault of ours costs one kernel, never the run
+        why = f"internal fault: {fault!r}"
+    span = instance.function.span
+    gap = k.Unmodelled(span, f"`{instance.function.name}`: {why}")
+    return k.Kernel(instance.function.name, instance.function.name, "cuda-c", (), (), (gap,), span)
+
+
+def unread_kernel(chunk: Chunk, why: str) -> k.Kernel:
+    """A kernel of which not even the signature can be read."""
+    words = [t.text for t in chunk.tokens]
+    start = words.index("__global__") if "__global__" in words else 0
+    opening = words.index("(", start) if "(" in words[start:] else start + 1
+    name = words[opening - 1] if 0 < opening <= len(words) else "?"
+    return k.Kernel(name, name, "cuda-c", (), (), (k.Unmodelled(chunk.span, f"`{name}`: {why}"),), chunk.span)
 
 
 def _lowered(program: Program, instance: Instance, in_memory: frozenset[int]) -> tuple[k.Kernel, frozenset[int]]:

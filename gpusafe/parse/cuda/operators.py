@@ -80,7 +80,7 @@ def _pointers(x: Context, op: Op, a: Value, b: Value, span: Span, name: Label) -
             index = terms.unary(Op.NEG, wide)
         return moved(x, base, index, span, name)
     if op in COMPARISONS:
-        return Term(t.BOOL, _compare(op, a, b))
+        return Term(t.BOOL, _compare(x, op, a, b, span))
     if op is Op.SUB and isinstance(a, Term) and isinstance(b, Term):
         return Term(t.LONG, _difference(a, b))
     raise Unsupported(f"`{shown(name)}` on pointers")
@@ -93,11 +93,9 @@ def decayed(value: Value) -> Value:
     return value
 
 
-def _compare(op: Op, a: Value, b: Value) -> Expr:
-    if isinstance(a, AddressOf) or isinstance(b, AddressOf):
-        return Opaque(BOOL, "pointer comparison", ())
+def _compare(x: Context, op: Op, a: Value, b: Value, span: Span) -> Expr:
     if not isinstance(a, Term) or not isinstance(b, Term):
-        return Opaque(BOOL, "pointer comparison", ())
+        return x.havoc(span, "pointer comparison", BOOL, "a comparison of a pointer to a local variable")
     for pointer, other in ((a, b), (b, a)):
         null = other.expr == terms.NULL or terms.value_of(other.expr) == 0
         if null and op in (Op.EQ, Op.NE):

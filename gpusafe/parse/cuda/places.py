@@ -157,6 +157,8 @@ def unknown(x: Context, kind: t.CType, span: Span, name: Label, reason: str) -> 
 def write(x: Context, place: Operand, value: Value, span: Span) -> None:
     """Store a value that already has the type of the place."""
     match place, value:
+        case VariablePlace(name=name), _ if name in x.settled:
+            raise Unsupported(f"an assignment to `{name}` through a reference or pointer")
         case VariablePlace(name=name), Term(expr=expr):
             if expr.type == PTR and _in_table(x, expr):
                 x.table_pointers.add(name)
@@ -201,17 +203,18 @@ def want_in_memory(x: Context, place: Place) -> None:
 def _write_fields(x: Context, fields: tuple[Place, ...], values: tuple[Value, ...], span: Span) -> None:
     """Field by field; values that mention variables are read before the first is written (``v = {v.y, v.x}``)."""
     if len(fields) > 1:
-        values = tuple(_held(x, v, span) for v in values)
+        values = tuple(held(x, v, span) for v in values)
     for field, value in zip(fields, values, strict=True):
         write(x, field, value, span)
 
 
-def _held(x: Context, value: Value, span: Span) -> Value:
+def held(x: Context, value: Value, span: Span) -> Value:
+    """The value as it is now, safe from later assignments."""
     match value:
         case Term(type=kind, expr=expr) if not isinstance(expr, Var) or not x.is_settled(expr):
             return Term(kind, x.hold(span, "part", expr))
         case Aggregate(type=kind, fields=fields):
-            return Aggregate(kind, tuple(_held(x, f, span) for f in fields))
+            return Aggregate(kind, tuple(held(x, f, span) for f in fields))
         case _:
             return value
 

@@ -13,7 +13,7 @@ from gpusafe.parse.cuda.context import Context, Scope, TooDeep, Unsupported
 from gpusafe.parse.cuda.control import execute
 from gpusafe.parse.cuda.expressions import evaluate
 from gpusafe.parse.cuda.items import read_chunk
-from gpusafe.parse.cuda.kernels import Instance, lower_kernel
+from gpusafe.parse.cuda.kernels import Instance, lower_kernel, unread_kernel
 from gpusafe.parse.cuda.lex import Starts
 from gpusafe.parse.cuda.overloads import deduce
 from gpusafe.parse.cuda.preprocess import Includes, Problem, preprocess
@@ -68,13 +68,21 @@ def lower_source(
     ready = preprocess(file, text, line=line, col=col, defines=defines, includes=includes, line_starts=line_starts)
     items: list[s.Item] = []
     errors: list[Span] = []
+    lost: list[k.Kernel] = []
     for chunk in needed(split(ready.tokens)):
-        found, bad = read_chunk(chunk)
+        try:
+            found, bad = read_chunk(chunk)
+        except Exception as fault:  # a fault of ours costs one function, never the run
+            found, bad = [], [chunk.span]
+            lost.append(unread_kernel(chunk, f"internal fault: {fault!r}"))
+        else:
+            if "__global__" in chunk.words and not any(isinstance(i, (s.Function, s.Record)) for i in found):
+                lost.append(unread_kernel(chunk, "it does not parse"))
         items.extend(found)
         errors.extend(bad)
     program = Program.of(items)
     kernels = tuple(lower_kernel(program, instance) for instance in _instances(program, items))
-    return CudaModule(kernels, _globals(program), ready.problems, tuple(errors[:_SHOWN_ERRORS]))
+    return CudaModule((*kernels, *lost), _globals(program), ready.problems, tuple(errors[:_SHOWN_ERRORS]))
 
 
 def _context(program: Program, scope: str) -> Context:

@@ -413,3 +413,14 @@ def _terms(term: object) -> list[object]:
         for part in inner if isinstance(inner, tuple) else (inner,):
             out += _terms(part) if hasattr(part, "type") else []
     return out
+
+
+@pytest.mark.parametrize(
+    "head", ["void __global__ k", "static __global__ void k", "__global__ static void k", "MY_API __global__ void k",
+             "__global__ MY_API void k", "__global__ __attribute__((x)) void k", "template <> __global__ void k<int>"]
+)  # fmt: skip
+def test_no_kernel_is_passed_over_in_silence(head: str) -> None:
+    module = lower_source("f.cu", f"{head}(int *a) {{ a[0] = 1; }}")
+    (kernel,) = module.kernels
+    assert kernel.name.startswith("k")
+    assert _all(kernel, k.Store) or _gaps(kernel)

@@ -23,6 +23,7 @@ _EXACT = {
 }
 _COMPARE = {"eq": Op.EQ, "ne": Op.NE, "lt": Op.LT, "le": Op.LE, "gt": Op.GT, "ge": Op.GE, "lo": Op.LT, "ls": Op.LE,
             "hi": Op.GT, "hs": Op.GE}  # fmt: skip
+_OF_THE_WARP = frozenset({"mma", "wmma"})
 _PURE = frozenset(
     [
         "mul",
@@ -52,8 +53,6 @@ _PURE = frozenset(
         "brev",
         "dp4a",
         "dp2a",
-        "mma",
-        "wmma",
         "addc",
         "subc",
         "mad24",
@@ -83,6 +82,8 @@ def compute(x: Context, r: Registers, i: Instruction) -> bool:
     word = i.words[0]
     if len(i.operands) < 2 and word not in ("mov",):
         return False
+    if word in _OF_THE_WARP:
+        return _collective(r, i)
     if word == "mov" and len(i.operands) == 2:
         return _move(r, i)
     if word == "cvta":
@@ -101,9 +102,18 @@ def compute(x: Context, r: Registers, i: Instruction) -> bool:
             return True
     if word == "cvt" and type_ is not None and len(i.operands) == 2:
         return _convert(r, i)
-    if (word in _PURE or word in _EXACT) and not (word == "wmma" and not i.has("mma")):
+    if word in _PURE or word in _EXACT:
         return _opaque(r, i, type_)
     return False
+
+
+def _collective(r: Registers, i: Instruction) -> bool:
+    """``mma.sync``: the result depends on the registers of other lanes."""
+    if i.words[0] == "wmma" and not i.has("mma"):
+        return False
+    for name in elements(i.operands[0]):
+        r.clobber(name, "an element of a matrix product")
+    return True
 
 
 def _unsigned(op: Op, a: Expr, b: Expr, type_: Type) -> Expr:

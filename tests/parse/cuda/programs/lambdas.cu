@@ -18,4 +18,14 @@ extern "C" __global__ void k(int *out, const int *in, int n) {
     };
     out[2] = pick(3, 9);
     out[3] = pick(9, 3);
+    int later = 5;
+    auto copied = [=](int x) {
+        return x + later;
+    };
+    auto shared = [&](int x) {
+        return x + later;
+    };
+    later = 50;
+    out[4] = copied(1);
+    out[5] = shared(1);
 }
