@@ -16,10 +16,12 @@ from gpusafe.prove.pairs import RLIMIT
 from gpusafe.prove.pairs_of_kernel import Analysis, Question, analyse, execute, setting_of
 from gpusafe.prove.replay import Replayer
 from gpusafe.prove.replay_pairs import Refuted, reason_of, refute, refute_barrier
+from gpusafe.prove.uninitialized import blank_reads
 from gpusafe.verdict import Obligation, Verdict
 
 HASTY_RLIMIT = RLIMIT // 4
 SITES_LIMIT = 24
+BLANK = frozenset({Space.SHARED, Space.DYNAMIC_SHARED})
 KINDS = {
     "race": "no two threads race on `{}`",
     "mixed": "no atomic and plain accesses of `{}` meet",
@@ -82,7 +84,7 @@ def _inside(kernel: Kernel, analysis: Analysis, sites: Sequence[LaunchSite]) -> 
 
 def _bounds_at(kernel: Kernel, sites: Sequence[LaunchSite]) -> list[Obligation]:
     """Whether the launches in sight keep the kernel inside its arrays of fixed length."""
-    if not any(r.param is None and isinstance(r.length, Const) for r in kernel.regions):
+    if not any(r.param is None and (isinstance(r.length, Const) or r.space in BLANK) for r in kernel.regions):
         return []
     replayer = Replayer.of(kernel)
     out: list[Obligation] = []
@@ -90,6 +92,7 @@ def _bounds_at(kernel: Kernel, sites: Sequence[LaunchSite]) -> list[Obligation]:
         trace = execute(kernel, context)
         analysis = Analysis(context, trace, setting_of(kernel, trace, context, HASTY_RLIMIT))
         out += fixed_regions(kernel, analysis, replayer, ())
+        out += blank_reads(kernel, analysis, replayer)
     return out
 
 
@@ -230,6 +233,7 @@ def _obligations(kernel: Kernel, analyses: list[Analysis], words: tuple[str, ...
         out += _of_barriers(kernel, analysis, replayer, words)
         if analysis.context.site is not None:
             out += fixed_regions(kernel, analysis, replayer, words)
+            out += blank_reads(kernel, analysis, replayer)
         for question in analysis.questions.values():
             if not question.failures:
                 out.append(_obligation(kernel, question, Verdict.PROVED, words))
@@ -300,6 +304,7 @@ def _result(
         (*(contract.requires if contract is not None else ()), *kernel.requires),
         contract.in_words if contract is not None else (),
         not analysis.trace.gaps,
+        tuple(sorted(analysis.setting.relied)),
     )
     return KernelResult(kernel, tuple(obligations), summary, words)
 

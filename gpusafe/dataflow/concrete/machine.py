@@ -63,6 +63,7 @@ class Outcome:
     outside: tuple[OutOfBounds, ...]
     complete: bool = True
     why: str = ""
+    blank: tuple[Touch, ...] = ()  # reads of shared memory that no thread had written
 
 
 class _Thread:
@@ -127,6 +128,8 @@ class Machine:
         self.steps = 0
         self.divergences: list[Divergence] = []
         self.outside: dict[tuple[str, Span], OutOfBounds] = {}
+        self.blank: dict[tuple[str, Span], Touch] = {}
+        self.last: Touch | None = None
         self.program = Program(kernel, self)
 
     @property
@@ -172,6 +175,7 @@ class Machine:
             region, offset, size, mode, span, thread.number, thread.block.index, thread.tid, self.grid_phase,
             thread.block.phase, thread.warp_clock, scope, volatile, writes,
         )  # fmt: skip
+        self.last = touch
         length = self._bytes(region)
         if offset < 0 or (length is not None and offset + size > length):
             self.outside.setdefault((region, span), OutOfBounds(touch, length or 0))
@@ -215,6 +219,10 @@ class Machine:
         region = place if isinstance(place, str) else place[0]
         if self.regions[region].space in (Space.GLOBAL, Space.CONSTANT):
             return self.launch.contents(region, offset, type_)
+        last = self.last
+        shared = self.regions[region].space in (Space.SHARED, Space.DYNAMIC_SHARED)
+        if shared and last is not None and not self.memory.stored(place, offset, type_.bytes):
+            self.blank.setdefault((region, last.span), last)
         return UNKNOWN
 
     def ordered_in_warp(self, a: Touch, b: Touch) -> bool:
@@ -368,7 +376,12 @@ class Machine:
         except RecursionError:
             why = "the kernel nests too deeply"
         return Outcome(
-            tuple(self.memory.meetings.values()), tuple(self.divergences), tuple(self.outside.values()), not why, why
+            tuple(self.memory.meetings.values()),
+            tuple(self.divergences),
+            tuple(self.outside.values()),
+            not why,
+            why,
+            tuple(self.blank.values()),
         )
 
 

@@ -86,6 +86,11 @@ class Memory:
             return found[1] if found[0] == type_.bytes else UNKNOWN
         return self._contents(place, offset, type_)
 
+    def stored(self, place: Any, offset: int, size: int) -> bool:
+        """Whether a store has written one of these bytes."""
+        near = ((at, self._values.get((place, at))) for at in range(offset - 15, offset + size))
+        return any(known is not None and at + known[0] > offset for at, known in near)
+
     def write(self, place: Any, offset: int, size: int, value: Any) -> None:
         """Stores a value; cells that it partly covers become unknown."""
         for at in range(offset - 15, offset + size):

@@ -1,0 +1,97 @@
+"""Whether a kernel reads shared memory that no thread has written, as seen in a run of a launch in sight."""
+
+from __future__ import annotations
+
+from gpusafe.dataflow.concrete import ConcreteLaunch, Touch, run
+from gpusafe.dataflow.taint import CLEAN, expressions, walk
+from gpusafe.dataflow.values import children
+from gpusafe.ir import kernel as ir
+from gpusafe.ir.expr import Length, Param
+from gpusafe.ir.kernel import Kernel, Region, Space
+from gpusafe.prove.counterexample import element, geometry, who
+from gpusafe.prove.pairs_of_kernel import Analysis
+from gpusafe.prove.replay import Replayer, launches
+from gpusafe.verdict import Counterexample, Obligation, Site, Verdict
+
+OPAQUE = (ir.Unmodelled, ir.MBarrier, ir.AsyncCopy)
+Triple = tuple[int, int, int]
+
+
+def blank_reads(kernel: Kernel, analysis: Analysis, replayer: Replayer) -> list[Obligation]:
+    """Refuted obligations for the shared arrays of which a run read an element that nothing had written.
+
+    Only where the launch fixes every value that decides which elements are written and read.
+    """
+    regions = {r.name: r for r in kernel.regions if r.space in (Space.SHARED, Space.DYNAMIC_SHARED)}
+    if not regions or analysis.trace.gaps or not _fixed(kernel, analysis):
+        return []
+    if any(isinstance(s, OPAQUE) for s in walk(kernel.body)):
+        return []
+    decided = {name for name in regions if _decided(analysis, replayer, name)}
+    if not decided:
+        return []
+    launch = next(iter(launches(analysis.context, kernel, None)), None)
+    if launch is None:
+        return []
+    blocks: list[Triple] = list(dict.fromkeys([(0, 0, 0), _last(launch)]))
+    outcome = run(kernel, launch, blocks)
+    raced = {m.first.region for m in outcome.meetings}
+    seen: dict[str, Touch] = {}
+    for touch in outcome.blank:
+        if touch.region in decided and touch.region not in raced:
+            seen.setdefault(touch.region, touch)
+    return [_refuted(kernel, regions[name], launch, touch) for name, touch in seen.items()]
+
+
+def _fixed(kernel: Kernel, analysis: Analysis) -> bool:
+    bound = analysis.context.bindings
+    sizes = [bound.specials.get(f"{r}.{a}") for r in ("nctaid", "ntid") for a in "xyz"]
+    if any(s is None or s.const is None for s in sizes):
+        return False
+    used = _used(kernel)
+    for param in kernel.params:
+        value = bound.params.get(param.name)
+        if param.kind == "scalar" and param.name in used and (value is None or value.op != "const"):
+            return False
+    lengths = [bound.lengths.get(name.removeprefix("length ")) for name in used if name.startswith("length ")]
+    return all(n is not None and n.const is not None for n in lengths)
+
+
+def _used(kernel: Kernel) -> set[str]:
+    out: set[str] = set()
+    for stmt in walk(kernel.body):
+        stack = [e for e in expressions(stmt) if e is not None]
+        while stack:
+            e = stack.pop()
+            match e:
+                case Param(name=name):
+                    out.add(name)
+                case Length(region=region):
+                    out.add(f"length {region}")
+            stack.extend(children(e))
+    return out
+
+
+def _decided(analysis: Analysis, replayer: Replayer, region: str) -> bool:
+    """Whether the launch alone decides which elements of a region are accessed."""
+    spans = {a.span for a in analysis.trace.accesses if a.region == region}
+    tables = (replayer.taints.address, replayer.taints.control)
+    return bool(spans) and not any(t.get(s, CLEAN) for s in spans for t in tables)
+
+
+def _last(launch: ConcreteLaunch) -> Triple:
+    return launch.grid[0] - 1, launch.grid[1] - 1, launch.grid[2] - 1
+
+
+def _refuted(kernel: Kernel, region: Region, launch: ConcreteLaunch, touch: Touch) -> Obligation:
+    thread = who(touch.tid, touch.block, launch)
+    does = "updates" if touch.mode == "atomic" else "reads"
+    example = Counterexample(
+        f"`{kernel.name}` reads an element of the shared array `{region.name}` that no thread has written",
+        Site(touch.span, f"{thread} {does} {element(region, touch)}"),
+        (Site(region.span, f"`{region.name}` holds nothing when a block starts"),),
+        (geometry(launch),),
+        ("write every element that is read, and put a barrier between",),
+    )
+    question = f"no element of `{region.name}` is read before it is written"
+    return Obligation("GS207", question, Verdict.REFUTED, touch.span, counterexample=example)
