@@ -29,7 +29,8 @@ class KernelSummary:
     ``params[i]`` is the effect on the region of parameter ``i`` (an empty Effect for scalars); ``globals`` the effects
     on module statics and constants, by region name. ``requires`` are the conditions over Special, Param and Length
     terms of the proof (geometry, overflow, lengths); ``in_words`` says the same for people.
-    ``complete``: no part of the body is unmodelled.
+    ``complete``: no part of the body is unmodelled. ``zeroed`` are the regions (flags, counters) that must hold zeros
+    when the kernel starts.
     """
 
     kernel: Kernel
@@ -38,3 +39,4 @@ class KernelSummary:
     requires: tuple[Expr, ...] = ()
     in_words: tuple[str, ...] = ()
     complete: bool = True
+    zeroed: tuple[str, ...] = ()

@@ -137,6 +137,7 @@ class Enqueue(HostOp):
     found) and ``args``. An ``alloc`` has one access of mode ``write`` that initialises nothing; a ``free`` has one of
     mode ``free``. A replayed graph gives one ``graph`` operation for each captured one, in order: ``accesses`` are
     conservative for a captured launch, whose ``kernel``, ``shape`` and ``args`` are there too.
+    ``zero``: a memset that writes zeros.
     """
 
     stream: str
@@ -147,6 +148,7 @@ class Enqueue(HostOp):
     kernel_name: str = ""
     shape: LaunchShape | None = None
     args: tuple[LaunchArg, ...] = ()
+    zero: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,7 +119,7 @@ def memset(m: Machine, stream: StreamHandle, target: Value, span: Span) -> None:
     name = m.memory_name(buffer.memory)
     event = write_use(m, stream, buffer, span, f"memset of `{name}`")
     check_contexts(m, stream, [(buffer.context, name)], span)
-    m.enqueue(stream, "memset", span, f"memset of `{name}`", accesses=(access,))
+    m.enqueue(stream, "memset", span, f"memset of `{name}`", accesses=(access,), zero=True)
     _record(m, event, stream, span, f"memset of `{name}`")
 
 
@@ -230,7 +230,7 @@ def raw_call(m: Machine, name: str, args: list[Value], expr: ast.Expr) -> Found 
         case "memset_d8_async" if isinstance(values[0], Pointer) and stream is not None:
             access = m.span_access(values[0].memory, values[0].offset, values[2], "write")
             label = f"memset of `{m.memory_name(values[0].memory)}`"
-            m.enqueue(stream, "memset", span, label, accesses=(access,))
+            m.enqueue(stream, "memset", span, label, accesses=(access,), zero=terms.known(values[1]) == 0)
             return Found(ok(unit()))
         case "memcpy_dtod_async" if isinstance(values[0], Pointer) and isinstance(values[1], Pointer) and stream:
             target = m.span_access(values[0].memory, values[0].offset, values[2], "write")

@@ -163,7 +163,8 @@ def _clear(m: Machine, made: Buffer, stream: StreamHandle | None, span: Span) ->
     from gpusafe.dataflow.host.cust import null_stream
 
     target = stream or null_stream(m, span)
-    m.enqueue(target, "memset", span, "memset of a new buffer", accesses=(m.whole(made.memory, "write"),))
+    accesses = (m.whole(made.memory, "write"),)
+    m.enqueue(target, "memset", span, "memset of a new buffer", accesses=accesses, zero=True)
 
 
 def copy(m: Machine, stream: StreamHandle | None, source: Value, target: Value, span: Span, what: str) -> None:
@@ -283,5 +284,8 @@ def _set(m: Machine, target: Buffer | View, name: str, args: list[Value], span: 
     stream = _stream_in(args) or null_stream(m, span)
     access = device_access(m, target, "write")
     assert access is not None
-    m.enqueue(stream, "memset", span, f"memset of `{m.memory_name(access.range.memory)}`", accesses=(access,))
+    label = f"memset of `{m.memory_name(access.range.memory)}`"
+    values = [v for v in map(peel, args) if not isinstance(v, StreamHandle)]
+    zero = all(terms.known(v) == 0 for v in values)
+    m.enqueue(stream, "memset", span, label, accesses=(access,), zero=zero)
     return Found(ok(unit()))

@@ -163,7 +163,7 @@ def _raw_copy(
             return None
         access = m.span_access(values[0].memory, values[0].offset, size, "write")
         label = f"memset of `{m.memory_name(values[0].memory)}`"
-        m.enqueue(stream, "memset", span, label, accesses=(access,))
+        m.enqueue(stream, "memset", span, label, accesses=(access,), zero=terms.known(values[1]) == 0)
         return Found(ok(unit()))
     accesses = []
     for value, original, mode in ((values[1], args[1], "read"), (values[0], args[0], "write")):

@@ -39,7 +39,8 @@ def call_path(
             return Found(ok(made))
         case "zeroed" if stream is not None:
             made = new_buffer(m, context, args[1], _elem(m, path, expect), span)
-            m.enqueue(stream, "memset", span, "memset of a new buffer", accesses=(m.whole(made.memory, "write"),))
+            accesses = (m.whole(made.memory, "write"),)
+            m.enqueue(stream, "memset", span, "memset of a new buffer", accesses=accesses, zero=True)
             return Found(ok(made))
         case "uninitialized_async" if stream is not None:
             made = new_buffer(m, context, args[1], _elem(m, path, expect), span, on=stream)
@@ -185,7 +186,7 @@ def buffer_method(
         case "zero_async" if stream is not None:
             check_contexts(m, stream, [(buffer.context, m.memory_name(buffer.memory))], span)
             label = f"memset of `{m.memory_name(buffer.memory)}`"
-            m.enqueue(stream, "memset", span, label, accesses=(m.whole(buffer.memory, "write"),))
+            m.enqueue(stream, "memset", span, label, accesses=(m.whole(buffer.memory, "write"),), zero=True)
             return Found(ok(unit()))
         case "copy_from_device_async":
             on = peel(args[1]) if len(args) > 1 else None

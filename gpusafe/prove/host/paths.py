@@ -19,6 +19,7 @@ from gpusafe.prove.host.ledger import Ledger
 from gpusafe.prove.host.meetings import Meetings
 from gpusafe.prove.host.verdicts import Decision, Judge
 from gpusafe.prove.host.wording import memory_name, the
+from gpusafe.prove.host.zeroed import zeroed_signals
 from gpusafe.span import Span
 from gpusafe.verdict import Counterexample, Obligation, Site, Verdict
 
@@ -53,6 +54,8 @@ class PathCheck:
         for index, obligation in aliased_arguments(self.path, self.found, self.summaries):
             self.at_place(index, obligation)
         for index, obligation in uninitialized_reads(self.path, self.found, self.summaries, self.ranges):
+            self.at_place(index, obligation)
+        for index, obligation in zeroed_signals(self.path, self.found, self.summaries):
             self.at_place(index, obligation)
 
     def pairs_of(self, together: list[Pair]) -> None:
