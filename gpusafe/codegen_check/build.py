@@ -20,7 +20,7 @@ from gpusafe.ir.expr import Const
 from gpusafe.ir.kernel import Kernel, Space
 
 _FEATURES = ("abi_ptx", "stdarch_nvptx", "asm_experimental_arch", "f16")
-_STAND_IN = ("-Zmir-enable-passes=-JumpThreading", "-Ctarget-feature=+ptx87")
+_STAND_IN = ("-Zmir-enable-passes=-JumpThreading", "-Ctarget-feature=+ptx87", "-Cllvm-args=-inline-threshold=5000")
 """For the frameworks: their own compilers keep barriers together, and use the newest PTX that they know."""
 
 

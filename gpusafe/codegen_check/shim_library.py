@@ -18,6 +18,9 @@ CRATES = ("std", "gpusafe_ptx", "cuda_std", "cuda_device", "cuda_host", "cuda_co
 """In the order in which they are built; each may use ``gpusafe_ptx``."""
 
 _SOURCES = Path(__file__).parent / "shims"
+_FLAGS = ("-O", "-Cpanic=abort", "-Cdebuginfo=0", "-Zmir-enable-passes=-JumpThreading")
+"""Jump threading would clone the barriers inside of the shims' own functions (rust#137086)."""
+
 _LIMITS = Limits(seconds=120.0)
 
 
@@ -37,7 +40,7 @@ def shim_externs(rustc: Rustc, sysroot: Path, environ: Mapping[str, str] = os.en
 
 
 def _sources_key() -> str:
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(" ".join(_FLAGS).encode())
     for path in sorted(_SOURCES.rglob("*.rs")):
         digest.update(str(path.relative_to(_SOURCES)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
@@ -51,7 +54,7 @@ def _build(rustc: Rustc, sysroot: Path, home: Path, target: Path) -> None:
     try:
         for name in CRATES:
             argv = [str(rustc.path), "--edition", "2021", "--crate-name", name, "--crate-type", "rlib"]
-            argv += ["--target", TRIPLE, "--sysroot", str(sysroot), "-O", "-C", "panic=abort", "-C", "debuginfo=0"]
+            argv += ["--target", TRIPLE, "--sysroot", str(sysroot), *_FLAGS]
             argv += ["--cap-lints", "allow", "-L", str(work), "--out-dir", str(work)]
             if name.startswith("cuda_"):
                 argv += ["--extern", f"gpusafe_ptx={work / 'libgpusafe_ptx.rlib'}"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gpusafe.codegen_check.ptx import build_flow
+from gpusafe.codegen_check.ptx import build_flow, read, with_callees
 from gpusafe.codegen_check.ptx.divergence import divergent_blocks, thread_dependent
-from tests.codegen_check.ptx_texts import kernel_ptx
+from tests.codegen_check.ptx_texts import kernel_ptx, ptx_text
 
 TWO_ARMS = (
     "mov.u32 %r1, %tid.x;",
@@ -59,3 +59,19 @@ def test_an_endless_loop_has_no_way_to_the_end_and_does_not_hang_the_analysis() 
     _, kernel = kernel_ptx("@%p1 bra $spin;", "ret;", "$spin:", "bra.uni $spin;")
     flow = build_flow(kernel)
     assert flow.post[flow.block_of(2)] == {flow.block_of(2)}
+
+
+CALLER = ptx_text("mov.u32 %r1, %tid.x;", "call.uni helper, (%rd1);", "call.uni other, (%rd1);", "ret;")
+HELPER = ".visible .func helper(\n\t.param .b64 helper_param_0\n)\n{\n\tfence.sc.gpu;\n\tmov.u32 %r1, 5;\n\tret;\n}\n"
+
+
+def test_a_function_that_was_not_inlined_is_looked_at_with_its_caller() -> None:
+    unit = read(CALLER.replace("\t.file\t1", HELPER + "\t.file\t1", 1))
+    kernel = unit.function("k")
+    assert kernel is not None
+    whole, unknown = with_callees(unit, kernel)
+    assert unknown == ("other",)
+    assert [i.opcode[0] for i in whole.instrs].count("fence") == 1
+    assert thread_dependent(whole) == {"%r1"}  # the helper's own %r1 is another register
+    flow = build_flow(whole)
+    assert not any(whole.instrs[flow.blocks[b][0]].opcode[0] == "fence" for b in flow.reachable(0))

@@ -15,10 +15,8 @@ from gpusafe.codegen_check.compare.orders import narrow_scopes, weak_atomics, we
 from gpusafe.codegen_check.compare.spaces import shared_in_global, stale_loads
 from gpusafe.codegen_check.compare.strength import SCOPE_WORDS
 from gpusafe.codegen_check.compare.values import values_of
-from gpusafe.codegen_check.ptx import Function, Unit, build_flow
+from gpusafe.codegen_check.ptx import Function, Unit, build_flow, with_callees
 from gpusafe.ir.kernel import Kernel, Unmodelled
-
-_ENDING = ("panic", "unwrap_failed", "expect_failed", "slice_index_fail", "_fail", "trap", "rust_begin_unwind")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +47,7 @@ def compare(
     attribute asks to be in shared memory.
     """
     asked = operations(kernel.body)
+    function, unknown = with_callees(unit, function)
     flow = build_flow(function)
     matching = match(function, asked, files)
     context = Context(kernel, asked, matching, flow, values_of(kernel))
@@ -70,14 +69,10 @@ def compare(
         f"the atomic at {group.span} is at {SCOPE_WORDS[has]} scope, not {SCOPE_WORDS[wanted]} scope"
         for group, wanted, has in narrow_scopes(matching)
     )
-    called = {_callee(i.operands) for i in function.instrs if i.opcode[0] == "call"}
-    problems = [
-        *unclear,
-        *_unmodelled(kernel),
-        *(f"the kernel calls `{name}`, which was not inlined" for name in sorted(called) if name),
-    ]
+    outside = (f"the kernel calls `{name}`, whose code is not here" for name in sorted(unknown))
+    problems = [*unclear, *_unmodelled(kernel), *outside]
     checked = sum(1 for g in matching.groups.values() if g.instrs and g.kind not in ("load", "store"))
-    return Comparison(_distinct(found), tuple(dict.fromkeys(p for p in problems if p)), notes, checked)
+    return Comparison(_distinct(found), tuple(dict.fromkeys(problems)), notes, checked)
 
 
 def _unmodelled(kernel: Kernel) -> Iterable[str]:
@@ -85,12 +80,6 @@ def _unmodelled(kernel: Kernel) -> Iterable[str]:
     for stmt in statements(kernel.body):
         if isinstance(stmt, Unmodelled) and stmt.syncs:
             yield f"not modelled: {stmt.what} at {stmt.span}"
-
-
-def _callee(operands: tuple[str, ...]) -> str:
-    """The function that a call names; empty for panics, after which the thread does nothing any more."""
-    name = next((o for o in operands if not o.startswith(("(", "%"))), "a pointer")
-    return "" if any(word in name for word in _ENDING) else name
 
 
 def _distinct(found: Iterable[Weaker]) -> tuple[Weaker, ...]:

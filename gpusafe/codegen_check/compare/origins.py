@@ -8,8 +8,6 @@ from gpusafe.codegen_check.ptx import Function, Instr
 from gpusafe.codegen_check.ptx.divergence import reads_of, results_of
 from gpusafe.ir.kernel import Kernel
 
-_PARAM = re.compile(r"_param_(\d+)\b")
-
 
 def origins(kernel: Kernel, function: Function, instr: Instr) -> set[str]:
     """The regions of the parameters and statics that a load's or store's address comes from."""
@@ -28,7 +26,7 @@ def origins(kernel: Kernel, function: Function, instr: Instr) -> set[str]:
         seen.add(register)
         for writer in writers.get(register, ()):
             if writer.opcode[0] == "ld" and writer.has("param"):
-                match = _PARAM.search(writer.operands[1])
+                match = re.match(rf"\[{re.escape(function.name)}_param_(\d+)\b", writer.operands[1])
                 number = int(match[1]) if match else len(kernel.params)
                 region = kernel.params[number].region if number < len(kernel.params) else None
                 if region:

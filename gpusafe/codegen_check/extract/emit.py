@@ -231,6 +231,8 @@ class _Writer:
                 done.add(start)
                 known = [d.strip() for d in attribute.text.split(",") if d.strip().rsplit("::", 1)[-1] in _DERIVES]
                 page.write(start, end, f"#[derive({', '.join(k.rsplit('::', 1)[-1] for k in known)})]")
+            elif attribute.path == "inline" and attribute.text.strip() == "never":
+                done.add(start)  # what is inlined has its places in the kernel's own code
             elif attribute.path in _KEPT_ATTRIBUTES:
                 done.add(start)
                 page.copy(start, end)
