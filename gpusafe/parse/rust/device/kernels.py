@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from gpusafe.parse.rust.device.control import block_value
 from gpusafe.parse.rust.device.engine import new_lowering
 from gpusafe.parse.rust.device.finish import Finisher
 from gpusafe.parse.rust.device.frames import Scope, TypeEnv
-from gpusafe.parse.rust.device.launch_contracts import launch_contract
+from gpusafe.parse.rust.device.launch_contracts import launch_contract, launch_requirements
 from gpusafe.parse.rust.device.lowering import Gap, Lowering, Problem, TooBig
 from gpusafe.parse.rust.device.paths import interior
 from gpusafe.parse.rust.device.places import declare
@@ -48,6 +49,7 @@ from gpusafe.span import Span
 
 _KERNEL_ABIS = ("ptx-kernel", "gpu-kernel")
 _MAX_LEAVES = 64
+_STACK = 8000  # Python frames: about twenty for each of MAX_NESTING expressions
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,8 @@ def lower_kernel(program: Program, found: KernelFn, crate: str) -> tuple[k.Kerne
     """The IR of one kernel; never raises."""
     item = found.fn.item
     path = "::".join((crate, *found.fn.module.path[1:], item.name))
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _STACK))
     try:
         return _lower(program, found, path), ()
     except (TooBig, RecursionError) as error:
@@ -116,7 +120,10 @@ def lower_kernel(program: Program, found: KernelFn, crate: str) -> tuple[k.Kerne
         return _unmodelled(program, found, path, reason), (Problem(item.name, reason, item.span),)
     except Exception as error:
         what = f"{type(error).__name__}: {error}"
-        return _unmodelled(program, found, path, "an internal error of gpusafe"), (Problem(item.name, what, item.span),)
+        made = _unmodelled(program, found, path, "an internal error of gpusafe")
+        return made, (Problem(item.name, what, item.span),)
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def _lower(program: Program, found: KernelFn, path: str) -> k.Kernel:
@@ -135,6 +142,7 @@ def _lower(program: Program, found: KernelFn, path: str) -> k.Kernel:
     lw.scope = Scope(None, fn.module)
     for number, param in enumerate(item.params):
         params.add(number, param)
+    requires = launch_requirements(lw, item)
     _launch_context(lw, attribute)
     if item.body is None or item.problem:
         lw.unmodelled(item.problem or "a kernel without a body", item.span)
@@ -151,6 +159,7 @@ def _lower(program: Program, found: KernelFn, path: str) -> k.Kernel:
         body,
         fn.module.site or item.span,
         contract,
+        tuple(map(finisher.term, requires)),
         generic=lw.generic or (any(g.kind != "lifetime" for g in item.generics) and not params.instantiated),
     )
 

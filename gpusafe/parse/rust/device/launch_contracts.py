@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from gpusafe.ir.expr import U32
+from gpusafe.ir.expr import BOOL, U32, U64, USIZE, Expr
 from gpusafe.ir.kernel import LaunchContract
 from gpusafe.parse.rust import ast
 from gpusafe.parse.rust.device import terms
+from gpusafe.parse.rust.device.bodies import is_empty
 from gpusafe.parse.rust.device.lowering import Lowering
+from gpusafe.parse.rust.device.operators import ARITHMETIC, COMPARING
+from gpusafe.parse.rust.device.types import ScalarTy
+from gpusafe.parse.rust.device.values import Scalar
 from gpusafe.parse.rust.device.written import constant
 from gpusafe.parse.rust.macros import parse_args
 
@@ -41,6 +45,40 @@ def launch_contract(lw: Lowering, item: ast.Fn) -> LaunchContract:
         shape = (padded[0], padded[1], padded[2]) if values else None
     cooperative = item.attribute("cooperative_launch") is not None
     return LaunchContract(block, max_threads, domain, shape, cooperative, dynamic)
+
+
+def launch_requirements(lw: Lowering, item: ast.Fn) -> tuple[Expr, ...]:
+    """``requires = (..)`` of a launch contract, which the host checks in 64 bits; parameters must be in scope."""
+    contract = item.attribute("launch_contract")
+    made: list[Expr] = []
+    for arg in _arguments(contract) if contract is not None else ():
+        match arg:
+            case ast.Assign(target=ast.PathExpr(path=path), value=value) if path.last == "requires":
+                for relation in value.items if isinstance(value, ast.Tuple) else (value,):
+                    term = _wide(lw, relation)
+                    if term is not None and term.type == BOOL:
+                        made.append(term)
+    return tuple(made)
+
+
+def _wide(lw: Lowering, node: ast.Expr) -> Expr | None:
+    """A relation or sum of the contract's grammar as a term of 64 bits; None for anything else."""
+    match node:
+        case ast.Binary(op=op, left=left, right=right):
+            a, b = _wide(lw, left), _wide(lw, right)
+            known = COMPARING.get(op) or ARITHMETIC.get(op)
+            if a is None or b is None or known is None:
+                return None
+            return terms.binary(known, a, b, nowrap=True)
+        case ast.MethodCall(name="len", args=()) | ast.PathExpr() | ast.Lit():
+            with lw.body() as body:
+                value = lw.expr(node, ScalarTy(USIZE))
+            term = value.term if isinstance(value, Scalar) else None
+            if term is None or not is_empty(body) or term.type.kind != "int":
+                return None
+            return terms.cast(term, U64)
+        case _:
+            return None
 
 
 def _arguments(attribute: ast.Attribute) -> tuple[ast.Expr, ...]:

@@ -23,7 +23,8 @@ from gpusafe.parse.rust.device.values import Place, Scalar, Unknown, Value
 from gpusafe.span import Span
 
 MAX_DEPTH = 40  # inlined calls, one in another
-MAX_STATEMENTS = 60_000  # per kernel, inlining included
+MAX_NESTING = 300  # expressions inside each other, inlined calls included
+MAX_STATEMENTS = 25_000  # per kernel, inlining included
 
 
 class TooBig(Exception):
@@ -83,6 +84,7 @@ class Lowering:
     generic: bool = False
     unchecked: bool = False
     expanding: int = 0
+    nesting: int = 0
     emitted: int = 0
     level: int = 0
     domain: int | None = None
@@ -93,7 +95,13 @@ class Lowering:
 
     def expr(self, node: ast.Expr, want: Ty | None = None) -> Value:
         """Lower an expression to its value."""
-        return self.hooks.expr(self, node, want)
+        self.nesting += 1
+        if self.nesting > MAX_NESTING:
+            raise TooBig("the kernel is nested too deeply with its calls inlined")
+        try:
+            return self.hooks.expr(self, node, want)
+        finally:
+            self.nesting -= 1
 
     def place(self, node: ast.Expr) -> Place:
         """Lower an expression to the place that it denotes (a temporary for other expressions)."""

@@ -99,13 +99,25 @@ def operands(lw: Lowering, nodes: tuple[ast.Expr, ...], wants: tuple[Ty | None, 
 
 
 def kept(lw: Lowering, value: Value, changed: set[str], start: int, span: Span) -> Value:
+    """``value`` with the variables that are assigned after it replaced by copies made before (at ``start``)."""
+
+    def copy(term: Expr) -> Expr:
+        if not terms.variables(term) & changed:
+            return term
+        name = lw.temp("t")
+        lw.out.insert(start, k.Assign(lw.at(span), name, term))
+        return Var(term.type, name)
+
     match value:
-        case Scalar(ty=ty, term=term) if terms.variables(term) & changed:
-            name = lw.temp("t")
-            lw.out.insert(start, k.Assign(lw.at(span), name, term))
-            return Scalar(ty, Var(term.type, name))
+        case Scalar(ty=ty, term=term):
+            return Scalar(ty, copy(term))
+        case Fat(ty=ty, ptr=ptr, len=length):
+            return Fat(ty, copy(ptr), copy(length))
         case Agg(ty=ty, fields=fields):
             return Agg(ty, tuple((n, kept(lw, v, changed, start, span)) for n, v in fields))
+        case EnumVal(ty=ty2, tag=tag, payloads=payloads):
+            inner = tuple((i, tuple(kept(lw, v, changed, start, span) for v in vs)) for i, vs in payloads)
+            return EnumVal(ty2, copy(tag), inner)
         case _:
             return value
 

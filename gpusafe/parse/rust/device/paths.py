@@ -58,6 +58,7 @@ from gpusafe.parse.rust.device.values import (
 from gpusafe.parse.rust.device.written import adt_type, impl_const, lower_type, named_type
 from gpusafe.span import Span
 
+_REWRITTEN = frozenset({"index_1d", "index_2d", "index_2d_runtime", "warp_index"})
 _MANY = 16  # a constant array with more elements becomes a read-only region when it is indexed
 
 _FLOAT_CONSTS: dict[str, float] = {
@@ -114,6 +115,9 @@ def path_place(lw: Lowering, node: ast.PathExpr, want: Ty | None = None) -> Plac
     found = lw.program.resolve(env.module, names)
     if found is None:
         return _value_place(ForeignFn(FN_TY, names))
+    if lw.dialect == "cuda-oxide" and names[-1] in _REWRITTEN and isinstance(found.target, FnDef):
+        oxide = lw.program.preludes["oxide"].values[names[-1]]  # the kernel macro goes by the name alone
+        found = Resolved(oxide)
     if len(names) == 2 and names[0] in SCALARS and isinstance(found.target, ForeignDef):
         return _value_place(associated(lw, SCALARS[names[0]], names[1], path))
     return resolved_place(lw, found, path, node.span, want)
