@@ -273,7 +273,9 @@ def _count(lw: Lowering, source: Counting, step: Step, label: str, span: Span, n
             lw.emit(Nest("if", here, leave, cond=terms.negate(terms.binary(op, var, bound))))
         if source.down:
             lw.emit(k.Assign(here, made, terms.binary(Op.SUB, var, one)))
+        lw.temps.add(made)  # it keeps its value through the body
         step(Scalar(source.ty, var))
+        lw.temps.discard(made)
         if not source.down:
             if source.closed and bound is not None and terms.const_int(bound) == type_.high:
                 last: Body = [k.Break(here, label)]  # the increment would wrap around
