@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
 from gpusafe.dataflow.arith import clip, fold
 from gpusafe.dataflow.concrete import ConcreteLaunch, Meeting, Outcome, run
+from gpusafe.dataflow.concrete.machine import TOO_LONG
 from gpusafe.dataflow.taint import Taints, can_order, taints
 from gpusafe.dataflow.terms import Term, postorder
 from gpusafe.ir.expr import U64, Const, Type
@@ -19,6 +20,7 @@ from gpusafe.prove.pairs import Model
 Triple = tuple[int, int, int]
 THREADS_LIMIT = 4096
 STANDARD = ((2, 1, 1), (64, 1, 1))
+ENDLESS_LIMIT = 2
 SCALARS = (1000, 4099)  # values tried for integers that no launch fixes
 
 
@@ -30,6 +32,7 @@ class Replayer:
     taints: Taints
     orders_block: bool
     orders_grid: bool
+    endless: list[ConcreteLaunch] = field(default_factory=list)  # launches whose replay took too many steps
 
     @staticmethod
     def of(kernel: Kernel) -> Replayer:
@@ -221,8 +224,13 @@ def outcomes(
                 if key in tried or len(tried) > 8:
                     continue
                 tried.add(key)
+                if len(replayer.endless) >= ENDLESS_LIMIT:
+                    return
                 filled = replace(launch, contents=contents(seed))
-                yield filled, run(replayer.kernel, filled, blocks, wanted)
+                outcome = run(replayer.kernel, filled, blocks, wanted)
+                if outcome.why == TOO_LONG:
+                    replayer.endless.append(filled)
+                yield filled, outcome
 
 
 def _two_threads(

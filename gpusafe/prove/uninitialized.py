@@ -14,6 +14,7 @@ from gpusafe.prove.replay import Replayer, launches
 from gpusafe.verdict import Counterexample, Obligation, Site, Verdict
 
 OPAQUE = (ir.Unmodelled, ir.MBarrier, ir.AsyncCopy)
+STEPS = 60_000  # of all threads together: what is not written is read early or never
 Triple = tuple[int, int, int]
 
 
@@ -33,8 +34,9 @@ def blank_reads(kernel: Kernel, analysis: Analysis, replayer: Replayer) -> list[
     launch = next(iter(launches(analysis.context, kernel, None)), None)
     if launch is None:
         return []
-    blocks: list[Triple] = list(dict.fromkeys([(0, 0, 0), _last(launch)]))
-    outcome = run(kernel, launch, blocks)
+    last = (launch.grid[0] - 1, launch.grid[1] - 1, launch.grid[2] - 1)
+    blocks: list[Triple] = list(dict.fromkeys([(0, 0, 0), last]))
+    outcome = run(kernel, launch, blocks, limit=STEPS)
     raced = {m.first.region for m in outcome.meetings}
     seen: dict[str, Touch] = {}
     for touch in outcome.blank:
@@ -77,10 +79,6 @@ def _decided(analysis: Analysis, replayer: Replayer, region: str) -> bool:
     spans = {a.span for a in analysis.trace.accesses if a.region == region}
     tables = (replayer.taints.address, replayer.taints.control)
     return bool(spans) and not any(t.get(s, CLEAN) for s in spans for t in tables)
-
-
-def _last(launch: ConcreteLaunch) -> Triple:
-    return launch.grid[0] - 1, launch.grid[1] - 1, launch.grid[2] - 1
 
 
 def _refuted(kernel: Kernel, region: Region, launch: ConcreteLaunch, touch: Touch) -> Obligation:

@@ -14,6 +14,8 @@ from gpusafe.ir.kernel import Kernel, Scope, Space
 from gpusafe.span import Span
 
 Triple = tuple[int, int, int]
+SPIN_LIMIT = 200_000  # steps of one thread between two barriers; it may wait for a thread that runs later
+TOO_LONG = "the replay takes too many steps"
 STEP_LIMIT = 1_500_000
 
 
@@ -117,7 +119,9 @@ class Machine:
         launch: ConcreteLaunch,
         wanted: Callable[[Meeting], bool] | None = None,
         only: frozenset[tuple[Triple, Triple]] | None = None,
+        limit: int = STEP_LIMIT,
     ) -> None:
+        self.limit = limit
         self.only = only
         self.kernel = kernel
         self.launch = launch
@@ -126,6 +130,7 @@ class Machine:
         self.blocks: dict[Triple, _Block] = {}
         self.grid_phase = 0
         self.steps = 0
+        self.resumed = 0  # the step at which the running thread went on
         self.divergences: list[Divergence] = []
         self.outside: dict[tuple[str, Span], OutOfBounds] = {}
         self.blank: dict[tuple[str, Span], Touch] = {}
@@ -142,8 +147,8 @@ class Machine:
     def step(self) -> None:
         """Counts a step against the budget."""
         self.steps += 1
-        if self.steps > STEP_LIMIT:
-            raise Unknowable("the replay takes too many steps")
+        if self.steps > self.limit or self.steps > self.resumed + SPIN_LIMIT:
+            raise Unknowable(TOO_LONG)
 
     def place(self, thread: _Thread, pointer: Any) -> tuple[Any, str, int] | None:
         """The memory that a pointer points into: its instance, its region, the byte offset."""
@@ -274,6 +279,7 @@ class Machine:
 
     def _resume(self, thread: _Thread) -> None:
         assert thread.code is not None
+        self.resumed = self.steps
         try:
             answer, thread.answer = thread.answer, None
             thread.request = thread.code.send(answer)
@@ -396,13 +402,14 @@ def run(
     blocks: list[Triple],
     wanted: Callable[[Meeting], bool] | None = None,
     only: frozenset[tuple[Triple, Triple]] | None = None,
+    limit: int = STEP_LIMIT,
 ) -> Outcome:
     """Runs all threads of the given blocks of a launch, up to the first meeting that is ``wanted``.
 
     ``only`` leaves all threads out but these (block, thread): enough for two threads whose ways and addresses do not
     depend on what others store.
     """
-    return Machine(kernel, launch, wanted, only).go(blocks)
+    return Machine(kernel, launch, wanted, only, limit).go(blocks)
 
 
 def all_blocks(grid: Triple) -> Iterator[Triple]:
