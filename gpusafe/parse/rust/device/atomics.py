@@ -10,7 +10,8 @@ from gpusafe.parse.rust.device.bodies import Body, Nest
 from gpusafe.parse.rust.device.iterator_methods import option_type
 from gpusafe.parse.rust.device.lowering import Gap, Lowering
 from gpusafe.parse.rust.device.operators import arithmetic, cast_pointer
-from gpusafe.parse.rust.device.places import apart, borrow, read, term_of, write
+from gpusafe.parse.rust.device.places import borrow, read, write
+from gpusafe.parse.rust.device.scalars import term_of
 from gpusafe.parse.rust.device.types import AdtTy, AtomicTy, PtrTy, Ty
 from gpusafe.parse.rust.device.values import (
     UNIT_VALUE,
@@ -22,6 +23,7 @@ from gpusafe.parse.rust.device.values import (
     Value,
     ValuePlace,
 )
+from gpusafe.parse.rust.device.variables import apart
 from gpusafe.span import Span
 
 _FETCH = {

@@ -9,7 +9,7 @@ from gpusafe.parse.rust.device.iterator_methods import option_type
 from gpusafe.parse.rust.device.layout import struct_fields
 from gpusafe.parse.rust.device.lowering import Lowering
 from gpusafe.parse.rust.device.operators import cast_value, plain
-from gpusafe.parse.rust.device.places import term_of
+from gpusafe.parse.rust.device.scalars import term_of
 from gpusafe.parse.rust.device.types import (
     AdtTy,
     ArrayTy,

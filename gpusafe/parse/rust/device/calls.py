@@ -16,9 +16,10 @@ from gpusafe.parse.rust.device.lowering import MAX_DEPTH, Lowering
 from gpusafe.parse.rust.device.merging import meet
 from gpusafe.parse.rust.device.operators import operands
 from gpusafe.parse.rust.device.paths import path_place
-from gpusafe.parse.rust.device.places import read, tag_const
+from gpusafe.parse.rust.device.places import read
 from gpusafe.parse.rust.device.program import FnDef
 from gpusafe.parse.rust.device.selecting import bind_type, find_method, refined
+from gpusafe.parse.rust.device.tags import tag_const
 from gpusafe.parse.rust.device.types import UNIT, PtrTy, Ty, VarTy
 from gpusafe.parse.rust.device.values import (
     NEVER,

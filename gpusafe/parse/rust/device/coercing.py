@@ -5,7 +5,8 @@ from __future__ import annotations
 from gpusafe.ir.expr import Expr, Opaque
 from gpusafe.parse.rust.device import terms
 from gpusafe.parse.rust.device.lowering import Lowering
-from gpusafe.parse.rust.device.places import borrow, deref
+from gpusafe.parse.rust.device.memory import to_memory
+from gpusafe.parse.rust.device.places import borrow, deref, read
 from gpusafe.parse.rust.device.types import AdtTy, ArrayTy, FnTy, NeverTy, PtrTy, SliceTy, Ty, VarTy
 from gpusafe.parse.rust.device.values import (
     Agg,
@@ -101,8 +102,6 @@ def to_slice(lw: Lowering, value: Value, want: PtrTy, span: Span) -> Value:
     place = deref(lw, value, span)
     address = borrow(lw, place, want.mutable, want.is_ref, span)
     if isinstance(address, LocalRef):
-        from gpusafe.parse.rust.device.places import read, to_memory
-
         made = to_memory(lw, "array", read(lw, address.place, span), span)
         ptr = getattr(made, "ptr", None)
         if ptr is None:

@@ -16,10 +16,12 @@ from gpusafe.parse.rust.device.frames import LoopCtx, Scope
 from gpusafe.parse.rust.device.lowering import Lowering
 from gpusafe.parse.rust.device.macro_rules import expand_items
 from gpusafe.parse.rust.device.merging import meet, select
-from gpusafe.parse.rust.device.places import declare, read, term_of
+from gpusafe.parse.rust.device.places import read
 from gpusafe.parse.rust.device.program import Module, build_module
+from gpusafe.parse.rust.device.scalars import term_of
 from gpusafe.parse.rust.device.types import BOOL, AdtTy, Ty
 from gpusafe.parse.rust.device.values import NEVER, UNIT_VALUE, Diverges, EnumVal, Place, Unknown, Value, ValuePlace
+from gpusafe.parse.rust.device.variables import declare
 from gpusafe.span import Span
 
 

@@ -13,7 +13,8 @@ from gpusafe.parse.rust.device.atomics import order_of
 from gpusafe.parse.rust.device.drops import drop_value
 from gpusafe.parse.rust.device.lowering import Gap, Lowering
 from gpusafe.parse.rust.device.operators import cast_pointer, cast_value, plain, size_of
-from gpusafe.parse.rust.device.places import apart, deref, read, term_of, write
+from gpusafe.parse.rust.device.places import deref, read, write
+from gpusafe.parse.rust.device.scalars import term_of
 from gpusafe.parse.rust.device.types import BOOL as BOOL_TY
 from gpusafe.parse.rust.device.types import (
     SCALARS,
@@ -35,6 +36,7 @@ from gpusafe.parse.rust.device.values import (
     Unknown,
     Value,
 )
+from gpusafe.parse.rust.device.variables import apart
 from gpusafe.span import Span
 
 Given = tuple[ast.Type | ast.Expr, ...]

@@ -13,17 +13,11 @@ from gpusafe.parse.rust.device.coercing import coerce, with_constants
 from gpusafe.parse.rust.device.layout import struct_fields, variant_fields
 from gpusafe.parse.rust.device.lowering import Gap, Lowering
 from gpusafe.parse.rust.device.paths import path_place
-from gpusafe.parse.rust.device.places import (
-    borrow,
-    deref,
-    element,
-    project,
-    read,
-    tag_const,
-    term_of,
-)
+from gpusafe.parse.rust.device.places import borrow, deref, element, project, read
 from gpusafe.parse.rust.device.program import AdtDef, AliasDef
+from gpusafe.parse.rust.device.scalars import term_of
 from gpusafe.parse.rust.device.selecting import find_method, refined
+from gpusafe.parse.rust.device.tags import tag_const
 from gpusafe.parse.rust.device.types import (
     SCALARS,
     AdtTy,

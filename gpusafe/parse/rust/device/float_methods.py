@@ -6,7 +6,7 @@ from gpusafe.ir.expr import BOOL, I32, U32, U64, Const, Expr, Op, Opaque, Type
 from gpusafe.parse.rust.device import terms
 from gpusafe.parse.rust.device.lowering import Lowering
 from gpusafe.parse.rust.device.operators import plain
-from gpusafe.parse.rust.device.places import term_of
+from gpusafe.parse.rust.device.scalars import term_of
 from gpusafe.parse.rust.device.types import BOOL as BOOL_TY
 from gpusafe.parse.rust.device.types import SCALARS, TupleTy
 from gpusafe.parse.rust.device.values import Scalar, Value, tuple_value

@@ -12,8 +12,8 @@ from gpusafe.parse.rust.device.core_calls import CORE
 from gpusafe.parse.rust.device.float_methods import PURE
 from gpusafe.parse.rust.device.intrinsics import INTRINSICS
 from gpusafe.parse.rust.device.lowering import Lowering
-from gpusafe.parse.rust.device.places import term_of
 from gpusafe.parse.rust.device.program import family
+from gpusafe.parse.rust.device.scalars import term_of
 from gpusafe.parse.rust.device.types import SCALARS, AtomicTy, Ty
 from gpusafe.parse.rust.device.values import EnumVal, MemPlace, Scalar, Value
 from gpusafe.parse.rust.device.written import atomic_type

@@ -18,7 +18,8 @@ from gpusafe.parse.rust.device.bodies import Nest
 from gpusafe.parse.rust.device.global_asm import declared
 from gpusafe.parse.rust.device.lowering import Lowering
 from gpusafe.parse.rust.device.operators import cast_value
-from gpusafe.parse.rust.device.places import read, term_of, write
+from gpusafe.parse.rust.device.places import read, write
+from gpusafe.parse.rust.device.scalars import term_of
 from gpusafe.parse.rust.device.specials import special_register
 from gpusafe.parse.rust.device.types import Ty
 from gpusafe.parse.rust.device.values import NEVER, UNIT_VALUE, Place, Scalar, Unknown, Value

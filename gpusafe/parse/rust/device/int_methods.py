@@ -11,7 +11,7 @@ from gpusafe.parse.rust.device.iterator_methods import option_type
 from gpusafe.parse.rust.device.lowering import Gap, Lowering
 from gpusafe.parse.rust.device.merging import meet
 from gpusafe.parse.rust.device.operators import arithmetic, plain
-from gpusafe.parse.rust.device.places import term_of
+from gpusafe.parse.rust.device.scalars import term_of
 from gpusafe.parse.rust.device.types import BOOL as BOOL_TY
 from gpusafe.parse.rust.device.types import SCALARS, AdtTy, ArrayTy, ScalarTy, TupleTy, Ty, VarTy
 from gpusafe.parse.rust.device.values import ArrayVal, EnumVal, Scalar, Value, tuple_value

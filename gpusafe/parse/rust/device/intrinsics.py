@@ -14,7 +14,8 @@ from gpusafe.ir.kernel import Order, Scope
 from gpusafe.parse.rust import ast
 from gpusafe.parse.rust.device import atomics, layout, terms
 from gpusafe.parse.rust.device.lowering import Gap, Lowering
-from gpusafe.parse.rust.device.places import deref, term_of
+from gpusafe.parse.rust.device.places import deref
+from gpusafe.parse.rust.device.scalars import term_of
 from gpusafe.parse.rust.device.specials import special_register
 from gpusafe.parse.rust.device.types import BOOL as BOOL_TY
 from gpusafe.parse.rust.device.types import SCALARS, PtrTy, ScalarTy, TupleTy, Ty

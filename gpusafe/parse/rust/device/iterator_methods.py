@@ -20,11 +20,13 @@ from gpusafe.parse.rust.device.iterators import (
 )
 from gpusafe.parse.rust.device.lowering import Gap, Lowering
 from gpusafe.parse.rust.device.operators import arithmetic, compare, plain
-from gpusafe.parse.rust.device.places import borrow, overwrite, skeleton, term_of, to_vars
+from gpusafe.parse.rust.device.places import borrow
+from gpusafe.parse.rust.device.scalars import term_of
 from gpusafe.parse.rust.device.types import BOOL as BOOL_TY
 from gpusafe.parse.rust.device.types import USIZE as USIZE_TY
 from gpusafe.parse.rust.device.types import AdtTy, PtrTy, ScalarTy, TupleTy, Ty
 from gpusafe.parse.rust.device.values import UNIT_VALUE, EnumVal, Scalar, Slot, Value, ValuePlace, tuple_value
+from gpusafe.parse.rust.device.variables import overwrite, skeleton, to_vars
 from gpusafe.span import Span
 
 _ADAPTERS = ("map", "filter", "inspect", "take_while", "filter_map")

@@ -14,7 +14,9 @@ from gpusafe.ir.expr import USIZE, Const, Expr, Op, Type, Var
 from gpusafe.parse.rust.device import terms
 from gpusafe.parse.rust.device.bodies import Body, Nest
 from gpusafe.parse.rust.device.lowering import Gap, Lowering
-from gpusafe.parse.rust.device.places import borrow, deref, element, read, term_of, to_memory
+from gpusafe.parse.rust.device.memory import to_memory
+from gpusafe.parse.rust.device.places import borrow, deref, element, read
+from gpusafe.parse.rust.device.scalars import term_of
 from gpusafe.parse.rust.device.selecting import find_method
 from gpusafe.parse.rust.device.types import BOOL, AdtTy, ArrayTy, PtrTy, SliceTy, TupleTy, Ty, show
 from gpusafe.parse.rust.device.types import USIZE as USIZE_TY

@@ -17,7 +17,6 @@ from gpusafe.parse.rust.device.frames import Scope, TypeEnv
 from gpusafe.parse.rust.device.launch_contracts import launch_contract, launch_requirements
 from gpusafe.parse.rust.device.lowering import Gap, Lowering, Problem, TooBig
 from gpusafe.parse.rust.device.paths import interior
-from gpusafe.parse.rust.device.places import declare
 from gpusafe.parse.rust.device.program import FnDef, Module, Program, make_def
 from gpusafe.parse.rust.device.types import (
     AdtTy,
@@ -43,6 +42,7 @@ from gpusafe.parse.rust.device.values import (
     Unknown,
     Value,
 )
+from gpusafe.parse.rust.device.variables import declare
 from gpusafe.parse.rust.device.written import lower_type
 from gpusafe.parse.syntax_cfg import DEVICE, item_sets
 from gpusafe.span import Span

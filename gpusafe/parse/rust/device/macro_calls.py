@@ -12,7 +12,8 @@ from gpusafe.parse.rust.device import conditional, inline_asm, layout
 from gpusafe.parse.rust.device.control import condition, conjuncts
 from gpusafe.parse.rust.device.lowering import Gap, Lowering
 from gpusafe.parse.rust.device.operators import operands
-from gpusafe.parse.rust.device.places import borrow, term_of
+from gpusafe.parse.rust.device.places import borrow
+from gpusafe.parse.rust.device.scalars import term_of
 from gpusafe.parse.rust.device.types import BOOL, PtrTy, Ty
 from gpusafe.parse.rust.device.values import NEVER, UNIT_VALUE, Agg, Scalar, Value
 from gpusafe.parse.rust.device.written import constant

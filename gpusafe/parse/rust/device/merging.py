@@ -7,7 +7,7 @@ from gpusafe.ir.expr import Expr, Type, Var
 from gpusafe.parse.rust.device import terms
 from gpusafe.parse.rust.device.bodies import Hole, Join
 from gpusafe.parse.rust.device.lowering import Lowering
-from gpusafe.parse.rust.device.places import term_of
+from gpusafe.parse.rust.device.scalars import term_of
 from gpusafe.parse.rust.device.types import NeverTy, VarTy
 from gpusafe.parse.rust.device.values import (
     NEVER,

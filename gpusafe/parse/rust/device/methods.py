@@ -21,8 +21,9 @@ from gpusafe.parse.rust.device.frames import TypeEnv
 from gpusafe.parse.rust.device.lowering import Gap, Lowering
 from gpusafe.parse.rust.device.operators import assigned, compare, kept, operands, plain
 from gpusafe.parse.rust.device.paths import lowered_args
-from gpusafe.parse.rust.device.places import borrow, deref, element, read, term_of
+from gpusafe.parse.rust.device.places import borrow, deref, element, read
 from gpusafe.parse.rust.device.program import FnDef
+from gpusafe.parse.rust.device.scalars import term_of
 from gpusafe.parse.rust.device.selecting import find_method
 from gpusafe.parse.rust.device.types import (
     BOOL,

@@ -9,8 +9,10 @@ from gpusafe.parse.rust.device import layout, terms
 from gpusafe.parse.rust.device.bodies import Body, Hole, Nest
 from gpusafe.parse.rust.device.coercing import coerce, to_slice
 from gpusafe.parse.rust.device.lowering import Gap, Lowering
-from gpusafe.parse.rust.device.places import apart, borrow, deref, is_variant, project, read, term_of, write
+from gpusafe.parse.rust.device.places import borrow, deref, project, read, write
+from gpusafe.parse.rust.device.scalars import term_of
 from gpusafe.parse.rust.device.selecting import find_method
+from gpusafe.parse.rust.device.tags import is_variant
 from gpusafe.parse.rust.device.types import (
     BOOL as BOOL_TY,
 )
@@ -40,6 +42,7 @@ from gpusafe.parse.rust.device.values import (
     Value,
     ValuePlace,
 )
+from gpusafe.parse.rust.device.variables import apart
 from gpusafe.span import Span
 
 ARITHMETIC = {

@@ -11,7 +11,8 @@ from gpusafe.parse.rust.device import layout, terms
 from gpusafe.parse.rust.device.bodies import is_empty
 from gpusafe.parse.rust.device.frames import Scope, TypeEnv
 from gpusafe.parse.rust.device.lowering import Lowering
-from gpusafe.parse.rust.device.places import borrow, tag_const, to_memory
+from gpusafe.parse.rust.device.memory import to_memory
+from gpusafe.parse.rust.device.places import borrow
 from gpusafe.parse.rust.device.program import (
     AdtDef,
     AliasDef,
@@ -25,6 +26,7 @@ from gpusafe.parse.rust.device.program import (
     VariantDef,
 )
 from gpusafe.parse.rust.device.selecting import default_const, default_method, find_method
+from gpusafe.parse.rust.device.tags import tag_const
 from gpusafe.parse.rust.device.types import (
     SCALARS,
     AdtTy,

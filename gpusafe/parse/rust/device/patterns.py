@@ -9,21 +9,13 @@ from gpusafe.ir.expr import BOOL, FALSE, TRUE, Expr, Op, PtrBase
 from gpusafe.parse.rust import ast
 from gpusafe.parse.rust.device import layout, terms
 from gpusafe.parse.rust.device.lowering import Gap, Lowering
+from gpusafe.parse.rust.device.memory import load_tag
 from gpusafe.parse.rust.device.operators import compare
 from gpusafe.parse.rust.device.paths import resolved_place
-from gpusafe.parse.rust.device.places import (
-    borrow,
-    declare,
-    deref,
-    element,
-    is_variant,
-    load_tag,
-    payload_place,
-    project,
-    read,
-    term_of,
-)
+from gpusafe.parse.rust.device.places import borrow, deref, element, payload_place, project, read
 from gpusafe.parse.rust.device.program import AdtDef
+from gpusafe.parse.rust.device.scalars import term_of
+from gpusafe.parse.rust.device.tags import is_variant
 from gpusafe.parse.rust.device.types import BOOL as BOOL_TY
 from gpusafe.parse.rust.device.types import AdtTy, ArrayTy, PtrTy, SliceTy, TupleTy, Ty
 from gpusafe.parse.rust.device.values import (
@@ -39,6 +31,7 @@ from gpusafe.parse.rust.device.values import (
     Value,
     ValuePlace,
 )
+from gpusafe.parse.rust.device.variables import declare
 from gpusafe.parse.rust.device.written import adt_type
 from gpusafe.span import Span
 

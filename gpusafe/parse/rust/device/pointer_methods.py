@@ -8,8 +8,10 @@ from gpusafe.parse.rust import ast
 from gpusafe.parse.rust.device import layout, terms
 from gpusafe.parse.rust.device.iterator_methods import option_type
 from gpusafe.parse.rust.device.lowering import Gap, Lowering
+from gpusafe.parse.rust.device.memory import copy_elements, counted, load, store
 from gpusafe.parse.rust.device.operators import cast_pointer
-from gpusafe.parse.rust.device.places import apart, copy_elements, counted, deref, load, read, store, term_of, write
+from gpusafe.parse.rust.device.places import deref, read, write
+from gpusafe.parse.rust.device.scalars import term_of
 from gpusafe.parse.rust.device.types import BOOL as BOOL_TY
 from gpusafe.parse.rust.device.types import SCALARS, PtrTy, ScalarTy, SliceTy, Ty, VarTy
 from gpusafe.parse.rust.device.values import (
@@ -22,6 +24,7 @@ from gpusafe.parse.rust.device.values import (
     Unknown,
     Value,
 )
+from gpusafe.parse.rust.device.variables import apart
 from gpusafe.span import Span
 
 _MOVES = {

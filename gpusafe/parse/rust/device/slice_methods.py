@@ -10,17 +10,9 @@ from gpusafe.parse.rust.device import terms
 from gpusafe.parse.rust.device.iterator_methods import iterator_method, option_type
 from gpusafe.parse.rust.device.iterators import Indexed, into_iterator
 from gpusafe.parse.rust.device.lowering import Gap, Lowering
-from gpusafe.parse.rust.device.places import (
-    borrow,
-    copy_elements,
-    counted,
-    deref,
-    element,
-    read,
-    term_of,
-    to_memory,
-    write,
-)
+from gpusafe.parse.rust.device.memory import copy_elements, counted, to_memory
+from gpusafe.parse.rust.device.places import borrow, deref, element, read, write
+from gpusafe.parse.rust.device.scalars import term_of
 from gpusafe.parse.rust.device.types import SCALARS, AdtTy, ArrayTy, PtrTy, SliceTy, TupleTy, Ty
 from gpusafe.parse.rust.device.values import (
     UNIT_VALUE,
