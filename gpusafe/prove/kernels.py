@@ -11,7 +11,7 @@ from gpusafe.ir.expr import Const
 from gpusafe.ir.host import LaunchSite
 from gpusafe.ir.kernel import Kernel, Scope, Space
 from gpusafe.prove.bounds import fixed_regions
-from gpusafe.prove.launch_context import Contract, LaunchContext, contracts, holds, of_contract, of_site
+from gpusafe.prove.launch_context import Contract, LaunchContext, contracts, holds, of_contract, of_site, single_thread
 from gpusafe.prove.pairs import RLIMIT
 from gpusafe.prove.pairs_of_kernel import Analysis, Question, analyse, execute, setting_of
 from gpusafe.prove.replay import Replayer
@@ -285,6 +285,12 @@ def _of_barriers(kernel: Kernel, analysis: Analysis, replayer: Replayer, words: 
 
 def _without_launch(kernel: Kernel) -> KernelResult:
     """A kernel that nothing in sight launches and no contract proves: refuted only by a race that needs no choice."""
+    alone = single_thread(kernel)
+    if alone is not None:
+        analysis = analyse(kernel, of_contract(kernel, alone), hasty=True)
+        if analysis.proved:
+            words = (*alone.in_words, *_apart(kernel))
+            return _result(kernel, analysis, _proved(kernel, analysis, words), alone, words)
     tries = contracts(kernel)
     context = of_contract(kernel, tries[min(1, len(tries) - 1)])
     analysis = analyse(kernel, context)

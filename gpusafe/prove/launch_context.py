@@ -9,7 +9,7 @@ from gpusafe.dataflow.values import Bindings, Values
 from gpusafe.ir import expr as ir
 from gpusafe.ir.expr import BOOL, I64, U32, U64, Binary, Cast, Const, Expr, Op, Special
 from gpusafe.ir.host import LaunchArg, LaunchSite
-from gpusafe.ir.kernel import Kernel, KernelParam
+from gpusafe.ir.kernel import AsyncCopy, Atomic, Barrier, Kernel, KernelParam, MBarrier, WarpOp
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +185,26 @@ def axes_used(kernel: Kernel) -> frozenset[str]:
                     out.add(name[-1])
             stack.extend(children(e))
     return frozenset(out)
+
+
+def single_thread(kernel: Kernel) -> Contract | None:
+    """The contract of a kernel that never asks which thread it is and shares nothing: it is meant for one thread."""
+    from gpusafe.dataflow.taint import expressions, walk
+    from gpusafe.dataflow.values import children
+
+    if kernel.contract.block is not None or kernel.contract.cluster is not None or kernel.contract.cooperative:
+        return None
+    for stmt in walk(kernel.body):
+        if isinstance(stmt, Barrier | Atomic | WarpOp | MBarrier | AsyncCopy):
+            return None
+        stack = [e for e in expressions(stmt) if e is not None]
+        while stack:
+            e = stack.pop()
+            if isinstance(e, Special):
+                return None
+            stack.extend(children(e))
+    words = "a launch of one thread (the kernel never asks which thread it is)"
+    return Contract(_is_one(*(f"{r}.{a}" for r in ("nctaid", "ntid") for a in "xyz")), (words,))
 
 
 def _declared(kernel: Kernel) -> Contract:
