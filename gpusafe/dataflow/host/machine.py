@@ -17,7 +17,7 @@ from gpusafe.dataflow.host.program import Home, Program
 from gpusafe.dataflow.host.signals import CutSignal, RestartSignal
 from gpusafe.dataflow.host.values import Cell, Unknown, Value
 from gpusafe.ir.expr import USIZE, Expr, Sym, Type
-from gpusafe.ir.host import Enqueue, Frame, Gap, HostOp, MemAccess, Memory, MemRange, Stream, Sync
+from gpusafe.ir.host import Enqueue, Frame, Gap, HostAccess, HostOp, MemAccess, Memory, MemRange, Stream, Sync
 from gpusafe.parse.rust import ast
 from gpusafe.span import Span
 
@@ -135,6 +135,7 @@ class Machine:
     capture: dict[str, list[Captured]] = field(default_factory=dict)
     statics: dict[str, Cell] = field(default_factory=dict)
     loops: list[LoopWatch] = field(default_factory=list)
+    atomics_shared: bool = False  # an atomic was made of memory that the device may share
     pending: set[str] = field(default_factory=set)
     visited: set[str] = field(default_factory=set)
     thread: str | None = None
@@ -262,6 +263,8 @@ class Machine:
 
     def emit(self, kind: type[Operation], span: Span, label: str, **parts: Any) -> Operation:
         """Appends an operation."""
+        if kind is HostAccess and self.atomics_shared:
+            self.gap(span, "the host may wait for the device through an atomic that both see, which is not modelled")
         op = kind(frames=self.frames(span), label=label, **parts)
         if self.thread is not None:
             self.op_threads[len(self.ops)] = self.thread

@@ -115,6 +115,8 @@ def cast(m: Machine, operand: Value, expr: ast.Cast) -> Value:
 
 
 def _pointer(m: Machine, operand: Value, inner: Value, type_: ast.TypePtr) -> Value:
+    if isinstance(type_.inner, ast.TypePath) and "Atomic" in type_.inner.path.last:
+        m.atomics_shared = True
     size = size_of(m, type_.inner)
     match inner:
         case Pointer():

@@ -18,6 +18,7 @@ from gpusafe.dataflow.host.values import (
     MOVED,
     BagVal,
     Cell,
+    ClosureVal,
     IterVal,
     RcBox,
     RefVal,
@@ -50,6 +51,8 @@ def before_arguments(m: Machine, names: tuple[str, ...], expr: ast.Call) -> Foun
 
 def call_path(m: Machine, full: tuple[str, ...], args: list[Value], expr: ast.Expr, path: ast.Path) -> Found | None:
     """The result of a library function, None when it is not one of these."""
+    if full[-1] == "from_ptr" and len(full) >= 2 and "Atomic" in full[-2]:
+        m.atomics_shared = True
     handler = _TWO.get(full[-2:]) if len(full) >= 2 else None
     if handler is None:
         handler = _ONE.get(full[-1])
@@ -257,6 +260,23 @@ def _unwrap_arc(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -
     return err(shared)
 
 
+def _catch(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
+    """``catch_unwind``: what the closure took is gone after it, and a panic ends in it."""
+    from gpusafe.dataflow.host.capturing import run_closure
+    from gpusafe.dataflow.host.values import err, ok
+
+    target = peel(args[0])
+    if not isinstance(target, ClosureVal):
+        not_followed(m, "catch_unwind", args, expr.span)
+        return Unknown("the result of `catch_unwind`")
+    try:
+        return ok(run_closure(m, target, [], expr.span, consume=True))
+    except PanicSignal as panic:
+        if panic.exits:
+            raise
+        return err(Unknown("a panic"))
+
+
 def _uninit(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
     return Unknown("an uninitialized value")
 
@@ -271,6 +291,7 @@ _TWO: dict[tuple[str, ...], PathCall] = {
     ("Arc", "try_unwrap"): _unwrap_arc, ("Rc", "try_unwrap"): _unwrap_arc,
     ("Mutex", "new"): _wrapper("Mutex"), ("RwLock", "new"): _wrapper("RwLock"), ("RefCell", "new"): _wrapper("RefCell"),
     ("Cell", "new"): _wrapper("Cell"),
+    ("panic", "catch_unwind"): _catch,
     ("mem", "forget"): _forget, ("Box", "leak"): _leak, ("Vec", "leak"): _leak,
     ("process", "exit"): _exit, ("process", "abort"): _exit,
     ("mem", "size_of"): _size_of, ("mem", "size_of_val"): _size_of_val,
@@ -300,4 +321,6 @@ _TWO: dict[tuple[str, ...], PathCall] = {
     ("ptr", "null_mut"): lambda m, args, expr, path: Unknown("a null pointer"),
 }  # fmt: skip
 
-_ONE: dict[str, PathCall] = {"size_of": _size_of, "size_of_val": _size_of_val, "forget": _forget, "black_box": _same}
+_ONE: dict[str, PathCall] = {
+    "size_of": _size_of, "size_of_val": _size_of_val, "forget": _forget, "black_box": _same, "AssertUnwindSafe": _same,
+}  # fmt: skip
