@@ -49,9 +49,15 @@ pub enum LinearTiles<const N: usize> {}
 pub enum RowMajorTiles<const ROWS: usize, const COLS: usize, const ROW_STRIDE: usize> {}
 pub enum RuntimeRowMajorTiles<const ROWS: usize, const COLS: usize> {}
 
-/// A witness of the thread's own index; `usize::MAX` when it is not one.
+/// A witness of the thread's own index; `usize::MAX` when it is not one. The library packs row and column of a
+/// `Runtime2DIndex` into one word; here they stay apart.
 pub struct ThreadIndex<IndexSpace = Index1D> {
     raw: usize,
+    at_row: usize,
+    at_col: usize,
+}
+fn flat_index<S>(raw: usize) -> ThreadIndex<S> {
+    ThreadIndex { raw, at_row: 0, at_col: 0 }
 }
 impl<S> ThreadIndex<S> {
     fn is_valid(&self) -> bool {
@@ -64,10 +70,10 @@ impl<S> ThreadIndex<S> {
         self.raw != usize::MAX && self.raw < len
     }
     fn row(&self) -> usize {
-        self.raw >> 32
+        self.at_row
     }
     fn col(&self) -> usize {
-        self.raw & 0xffff_ffff
+        self.at_col
     }
 }
 
@@ -85,13 +91,13 @@ fn z_is_unit() -> bool {
 }
 
 pub fn index_1d() -> ThreadIndex<Index1D> {
-    ThreadIndex { raw: if y_is_unit() && z_is_unit() { flat_x() } else { usize::MAX } }
+    flat_index(if y_is_unit() && z_is_unit() { flat_x() } else { usize::MAX })
 }
 pub fn index_2d<const ROW_STRIDE: usize>() -> Option<ThreadIndex<Index2D<ROW_STRIDE>>> {
     let row = flat_y();
     let col = flat_x();
     if z_is_unit() && col < ROW_STRIDE {
-        Some(ThreadIndex { raw: row * ROW_STRIDE + col })
+        Some(flat_index(row * ROW_STRIDE + col))
     } else {
         None
     }
@@ -101,7 +107,7 @@ pub fn index_2d_runtime<T>(slice: &DisjointSlice<T, Runtime2DIndex>) -> Option<T
     let row = flat_y();
     let col = flat_x();
     if width != 0 && z_is_unit() && col < width && row <= 0xffff_ffff {
-        Some(ThreadIndex { raw: (row << 32) | col })
+        Some(ThreadIndex { raw: 0, at_row: row, at_col: col })
     } else {
         None
     }
@@ -109,7 +115,7 @@ pub fn index_2d_runtime<T>(slice: &DisjointSlice<T, Runtime2DIndex>) -> Option<T
 pub fn warp_index() -> Option<ThreadIndex<WarpIndex>> {
     if y_is_unit() && z_is_unit() && lane_id() == 0 {
         let warps = blockDim_x().div_ceil(32) as usize;
-        Some(ThreadIndex { raw: blockIdx_x() as usize * warps + (threadIdx_x() / 32) as usize })
+        Some(flat_index(blockIdx_x() as usize * warps + (threadIdx_x() / 32) as usize))
     } else {
         None
     }
@@ -237,8 +243,8 @@ impl<T, S> DisjointSlice<T, S> {
 impl<T> DisjointSlice<T, Runtime2DIndex> {
     fn get_mut(&mut self, idx: ThreadIndex<Runtime2DIndex>) -> Option<&mut T> {
         let width = self.space as usize;
-        let i = idx.row() * width + idx.col();
-        if idx.is_valid() && idx.col() < width && i < self.len {
+        let i = idx.at_row * width + idx.at_col;
+        if idx.at_col < width && i < self.len {
             Some(&mut *self.ptr.add(i))
         } else {
             None
@@ -279,7 +285,7 @@ impl<T, const ROW_STRIDE: usize> DisjointSlice<T, Index2D<ROW_STRIDE>> {
         let col = flat_x();
         let raw = row * ROW_STRIDE + col;
         if z_is_unit() && col < ROW_STRIDE && raw < self.len {
-            Some((&mut *self.ptr.add(raw), ThreadIndex { raw }))
+            Some((&mut *self.ptr.add(raw), flat_index(raw)))
         } else {
             None
         }
