@@ -49,7 +49,8 @@ _DROPPED_CALLS = frozenset(
         "__minnctapersm__",
     ]
 )
-_KEPT_ASIDE = frozenset({"__launch_bounds__", "__cluster_dims__", "__align__", "alignas"})
+_KEPT_ASIDE = frozenset({"__launch_bounds__", "__cluster_dims__"})
+_ALIGNMENTS = frozenset({"__align__", "alignas"})
 _SPELLINGS = {
     "__asm__": "asm",
     "__asm": "asm",
@@ -183,6 +184,9 @@ def _end(tokens: Sequence[Token], start: int) -> int:
         token = tokens[at]
         if token.text == "__global__" and depth > 0 and at > start:
             return _declaration_start(tokens, start, at)
+        if token.text in _DROPPED_CALLS:
+            at = max(_call_end(tokens, at + 1), at + 1)  # the parentheses of an attribute make no function
+            continue
         if token.kind is Kind.PUNCT:
             if token.text in _OPEN:
                 if depth == 0 and token.text == "(":
@@ -234,9 +238,10 @@ def _clean(tokens: Sequence[Token], scope: str, c_linkage: bool) -> Chunk:
             at, pending = at + 1, True
             continue
         if token.kind is Kind.IDENT and token.text in _DROPPED_CALLS:
-            end = _call_end(tokens, at + 1)
-            if token.text in _KEPT_ASIDE and token.text not in aside:
-                aside[token.text] = _split_arguments(tokens[at + 2 : end - 1])
+            end = max(_call_end(tokens, at + 1), at + 1)
+            name = _meaning(token, tokens[at + 1 : end], kept)
+            if name is not None and name not in aside:
+                aside[name] = _split_arguments(tokens[at + 2 : end - 1])
             at, pending = end, True
             continue
         if token.text == "[" and at + 1 < len(tokens) and tokens[at + 1].text == "[" and _is_attribute(tokens, at):
@@ -248,6 +253,17 @@ def _clean(tokens: Sequence[Token], scope: str, c_linkage: bool) -> Chunk:
         pending = False
         at += 1
     return Chunk(tuple(kept), scope, c_linkage, aside)
+
+
+def _meaning(token: Token, arguments: Sequence[Token], before: Sequence[Token]) -> str | None:
+    """Under which name an attribute is kept, None when it says nothing that matters."""
+    if token.text in _KEPT_ASIDE:
+        return token.text
+    words = {t.text for t in arguments}
+    if token.text in _ALIGNMENTS:
+        head = [t.text for t in before[-3:]]
+        return "align" if head and head[-1] in _RECORD_WORDS else "inner align"
+    return "odd layout" if words & {"packed", "aligned", "__packed__", "__aligned__"} else None
 
 
 def _is_attribute(tokens: Sequence[Token], at: int) -> bool:

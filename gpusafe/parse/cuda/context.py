@@ -131,6 +131,7 @@ class Context:
     constants: dict[object, Operand | None] = field(default_factory=dict)
     depth: int = 0
     constant_only: bool = False
+    requires: list[Expr] = field(default_factory=list)
     tables: dict[str, tuple[Expr, ...] | None] = field(default_factory=dict)
     table_pointers: set[str] = field(default_factory=set)
     declared: dict[str, int] = field(default_factory=dict)
@@ -160,7 +161,7 @@ class Context:
     def emit(self, stmt: k.Stmt) -> None:
         """Append a statement to the innermost list; it remembers the calls that lead to it."""
         if len(self.frames) > 1 and not stmt.calls:
-            stmt = replace(stmt, calls=self.frames[-1].calls)
+            object.__setattr__(stmt, "calls", self.frames[-1].calls)  # just made, and in no one else's hands
         self.emitter.emit(stmt)
 
     @contextmanager

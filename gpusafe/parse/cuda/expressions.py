@@ -23,6 +23,7 @@ from gpusafe.parse.cuda.values import (
     Aggregate,
     Closure,
     FixedPlace,
+    FunctionName,
     ListValue,
     MemoryPlace,
     NoValue,
@@ -99,9 +100,13 @@ def _unary(x: Context, expr: s.Unary) -> Operand:
     match expr.op:
         case "&":
             found = x.evaluate(expr.operand)
+            if isinstance(found, FunctionName):
+                return found
             return address(x, found, expr.span, expr.operand)
         case "*":
             found = value_of(x, expr.operand)
+            if isinstance(found, FunctionName):
+                return found
             overloaded = classes.unary_operator(x, "*", found, expr.span)
             return overloaded if overloaded is not None else dereference(x, found, expr.span, expr.operand)
         case "++" | "--":

@@ -14,7 +14,6 @@ from gpusafe.parse.cuda.declarations import pinned
 from gpusafe.parse.cuda.operands import declare_result, value_of
 from gpusafe.parse.cuda.places import read, write
 from gpusafe.parse.cuda.resolve import resolve
-from gpusafe.parse.cuda.scan import returns
 from gpusafe.parse.cuda.values import (
     AddressOf,
     Aggregate,
@@ -169,7 +168,7 @@ def _initialize(x: Context, function: s.Function) -> None:
 
 def _body(x: Context, body: s.Compound, frame: Frame, name: str) -> Operand:
     """The statements, and what the call returns."""
-    found = returns(body)
+    found = x.program.returns_of(body)
     last = body.stmts[-1] if body.stmts else None
     if not found or (len(found) == 1 and found[0] is last):
         for stmt in body.stmts:

@@ -62,8 +62,19 @@ def read_chunk(chunk: Chunk) -> tuple[list[s.Item], list[Span]]:
     for item in items:
         if isinstance(item, s.Function):
             item = _completed(item, chunk, bounds, cluster, errors)
+        elif isinstance(item, s.Record):
+            item = _laid_out(item, chunk, errors)
         made.append(item)
     return made, errors
+
+
+def _laid_out(item: s.Record, chunk: Chunk, errors: list[Span]) -> s.Record:
+    """A record with what its attributes say about its layout."""
+    asked = _aside(chunk, "align")
+    odd = "it does not parse" if errors else "its layout is packed or aligned by an attribute"
+    strange = bool(errors) or "odd layout" in chunk.aside or "inner align" in chunk.aside
+    strange = strange or ("align" in chunk.aside and len(asked) != 1)
+    return replace(item, align=asked[0] if len(asked) == 1 else None, odd=odd if strange else None)
 
 
 def _completed(

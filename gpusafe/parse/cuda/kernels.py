@@ -93,6 +93,7 @@ def _lowered(program: Program, instance: Instance, in_memory: frozenset[int]) ->
         tuple(body),
         function.span,
         contract,
+        tuple(x.requires),
         generic=generic,
     )
     return kernel, frozenset(x.wanted_in_memory) - in_memory

@@ -96,11 +96,15 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Preprocessed:
-    """The tokens of the translation unit, the problems met, and the system headers it asks for."""
+    """The tokens of the translation unit, the problems met, and the system headers it asks for.
+
+    ``packed``: a ``#pragma pack`` changes the layout of structs somewhere.
+    """
 
     tokens: tuple[Token, ...]
     problems: tuple[Problem, ...]
     headers: tuple[str, ...]
+    packed: bool = False
 
 
 @dataclass(slots=True)
@@ -122,6 +126,7 @@ class _State:
     headers: list[str] = field(default_factory=list)
     once: set[str] = field(default_factory=set)
     branches: list[_Branch] = field(default_factory=list)
+    packed: bool = False
 
     @property
     def active(self) -> bool:
@@ -147,7 +152,7 @@ def preprocess(
         _file(state, file, tokenize(file, text, line, col, line_starts), 0)
     except TooManyTokens:
         state.problems.append(Problem(Span(file, line, col, line, col + 1), "macro expansion does not end"))
-    return Preprocessed(tuple(state.out), tuple(state.problems), tuple(state.headers))
+    return Preprocessed(tuple(state.out), tuple(state.problems), tuple(state.headers), state.packed)
 
 
 def _file(state: _State, file: str, tokens: list[Token], depth: int) -> None:
@@ -166,6 +171,8 @@ def _file(state: _State, file: str, tokens: list[Token], depth: int) -> None:
             end += 1
         directive = tokens[at + 1 : end]
         at = end
+        if directive and directive[0].text == "pragma" and len(directive) > 1 and directive[1].text == "pack":
+            state.packed = True
         if directive and directive[0].text == "pragma" and not (len(directive) > 1 and directive[1].text == "once"):
             continue  # does not end a run: `#pragma unroll` stands between the arguments of macros
         _flush(state, run)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from gpusafe.parse.cuda import syntax as s
-from gpusafe.parse.cuda.scan import assigned_names, references
+from gpusafe.parse.cuda.scan import assigned_names, references, returns
 
 T = TypeVar("T", bound=s.Item)
 
@@ -26,6 +26,7 @@ class Program:
     kernels: list[s.Function] = field(default_factory=list)
     instantiations: list[s.Function] = field(default_factory=list)
     assigned: dict[int, frozenset[str]] = field(default_factory=dict)
+    returning: dict[int, list[s.Return]] = field(default_factory=dict)
 
     @staticmethod
     def of(items: Iterable[s.Item]) -> Program:
@@ -75,6 +76,13 @@ class Program:
         known = self.assigned.get(id(body))
         if known is None:
             known = self.assigned[id(body)] = assigned_names(body, self.takes_references)
+        return known
+
+    def returns_of(self, body: s.Compound) -> list[s.Return]:
+        """The ``return`` statements of a body (found once for each body)."""
+        known = self.returning.get(id(body))
+        if known is None:
+            known = self.returning[id(body)] = returns(body)
         return known
 
     def expand(self, name: str) -> str:

@@ -156,13 +156,15 @@ def program_type(
     x: Context, qualifier: str, last: str, args: tuple[s.TypeNode | s.Expr, ...] | None, depth: int
 ) -> t.CType | None:
     """A type that the unit declares outside functions."""
-    for alias in pick_scoped(x.program.aliases.get(last, []), qualifier, x.scope.namespace):
+    known = x.program.aliases.get(last)
+    for alias in pick_scoped(known, qualifier, x.scope.namespace) if known else ():
         scope = Scope(None, {}, alias.scope)
         if alias.template:
             bind_template(x, scope, alias.template, tuple(template_args(x, args or (), depth)))
         with x.inside(scope):
             return resolve(x, alias.type, depth + 1)
-    records = pick_scoped(x.program.records.get(last, []), qualifier, x.scope.namespace)
+    defined = x.program.records.get(last)
+    records = pick_scoped(defined, qualifier, x.scope.namespace) if defined else []
     if records:
         return choose_record(x, records, tuple(template_args(x, args or (), depth)))
     if last in x.program.enumerations:
@@ -393,6 +395,8 @@ def instantiate_record(x: Context, record: s.Record, args: tuple[TemplateArg, ..
     scope = Scope(around, {}, record.scope)
     if record.args is None and record.template and not bind_template(x, scope, record.template, args):
         return t.Unknown(f"{key} (arguments missing)")
+    if record.odd is not None:
+        return t.Unknown(f"{key} ({record.odd})")
     placeholder = t.Struct(key, (), 1, 1, record.kind == "union")
     instance = ClassInstance(record, args, placeholder, scope)
     scope.instance = instance
@@ -404,7 +408,8 @@ def instantiate_record(x: Context, record: s.Record, args: tuple[TemplateArg, ..
             members.append((f"({t.show(kind)})", kind))
         for field in record.fields:
             members.append((field.name, resolve(x, field.type)))
-    made = t.struct(key, members, record.kind == "union")
+        align = constant(x, record.align) if record.align is not None else 1
+    made = t.struct(key, members, record.kind == "union", align) if align is not None else None
     if made is None:
         del x.classes[key]
         bad = next((m for m in members if t.size_of(m[1]) is None), ("", t.VOID))

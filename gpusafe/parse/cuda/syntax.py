@@ -455,7 +455,10 @@ class Function(Item):
 
 @dataclass(frozen=True, slots=True)
 class Record(Item):
-    """A struct, class or union. ``args``: those of a specialisation."""
+    """A struct, class or union. ``args``: those of a specialisation.
+
+    ``align`` is the alignment that the source asks for; ``odd`` says why the layout is not the usual one.
+    """
 
     kind: str
     template: tuple[TemplateParameter, ...] | None
@@ -464,6 +467,8 @@ class Record(Item):
     bases: tuple[TypeNode, ...] = ()
     args: tuple[TypeNode | Expr, ...] | None = None
     complete: bool = True
+    align: Expr | None = None
+    odd: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpusafe.ir import kernel as k
 from gpusafe.parse.cuda import syntax as s
@@ -78,6 +78,8 @@ def lower_source(
         else:
             if "__global__" in chunk.words and not any(isinstance(i, (s.Function, s.Record)) for i in found):
                 lost.append(unread_kernel(chunk, "it does not parse"))
+        if ready.packed:
+            found = [replace(i, odd="`#pragma pack`") if isinstance(i, s.Record) else i for i in found]
         items.extend(found)
         errors.extend(bad)
     program = Program.of(items)

@@ -424,3 +424,33 @@ def test_no_kernel_is_passed_over_in_silence(head: str) -> None:
     (kernel,) = module.kernels
     assert kernel.name.startswith("k")
     assert _all(kernel, k.Store) or _gaps(kernel)
+
+
+@pytest.mark.parametrize(
+    ("record", "size"),
+    [
+        ("struct R { char a; int b; };", 8),
+        ("struct R { int a; double b; char c; };", 24),
+        ("struct __align__(16) R { int a; };", 16),
+        ("typedef struct __align__(64) { unsigned x, y; } R;", 64),
+        ("struct R { float3 p; float4 v; };", 32),
+        ("struct R { union { int i; double d; }; short s[3]; };", 16),
+    ],
+)
+def test_structs_are_laid_out_as_c_does(record: str, size: int) -> None:
+    kernel = _kernel(f"{record}\n__global__ void f(R *r, int *o) {{ o[0] = sizeof(R); }}")
+    assert kernel.regions[0].elem_bytes == size
+    (store,) = kernel.body
+    assert isinstance(store, k.Store) and store.value == Const(I32, size)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        "struct __attribute__((packed)) R { char a; int b; };",
+        "#pragma pack(push, 1)\nstruct R { char a; int b; };\n#pragma pack(pop)",
+        "struct R { char a; alignas(32) int b; };",
+    ],
+)
+def test_structs_with_another_layout_are_not_modelled(record: str) -> None:
+    assert _gaps(_kernel(f"{record}\n__global__ void f(R *r) {{ r[1].b = 1; }}"))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gpusafe.ir import kernel as k
-from gpusafe.ir.expr import FALSE, I32, U32
+from gpusafe.ir.expr import FALSE, I32, U32, Opaque, Var
+from gpusafe.parse.cuda import terms
 from gpusafe.parse.cuda import types as t
 from gpusafe.parse.cuda.builtin.site import CallSite
 from gpusafe.parse.cuda.context import Context, Unsupported
@@ -55,6 +56,17 @@ def _trap(x: Context, site: CallSite) -> Operand:
 def _assume(x: Context, site: CallSite) -> Operand:
     cond = truth(site.value(x, 0))
     x.emit(k.Assume(site.span, cond, f"`{site.last}`"))
+    return NOTHING
+
+
+def _requires(x: Context, site: CallSite) -> Operand:
+    """``__requires(c)`` of GPUVerify: what its user states about every launch, at the start of a kernel."""
+    with x.without_statements() as made:
+        cond = truth(site.value(x, 0))
+    uniform = all(not isinstance(part, (Var, Opaque)) for part in terms.walk(cond))
+    if made or not uniform or len(x.frames) > 1:
+        raise Unsupported("a condition of `__requires` that is not about the launch alone")
+    x.requires.append(cond)
     return NOTHING
 
 
@@ -124,6 +136,8 @@ SYNC: dict[str, Builtin] = {
     "__builtin_unreachable": _trap,
     "__assert_fail": _trap,
     "assert": _assume,
+    "__requires": _requires,
+    "__assume": _assume,
     "__builtin_assume": _assume,
     "cuda::atomic_thread_fence": _named_fence,
     "cuda::std::atomic_thread_fence": _named_fence,
