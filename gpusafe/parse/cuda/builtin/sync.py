@@ -64,12 +64,14 @@ def _requires(x: Context, site: CallSite) -> Operand:
     with x.without_statements() as made:
         cond = truth(site.value(x, 0))
     uniform = all(not isinstance(part, (Var, Opaque)) for part in terms.walk(cond))
-    if made or not uniform or len(x.frames) > 1:
+    at_top = len(x.frames) == 1 and len(x.emitter.lists) == _LISTS_AT_TOP
+    if made or not uniform or not at_top:
         raise Unsupported("a condition of `__requires` that is not about the launch alone")
     x.requires.append(cond)
     return NOTHING
 
 
+_LISTS_AT_TOP = 2  # the emitter's own list and the one of the kernel's body
 ORDERS = {
     "memory_order_relaxed": k.Order.RELAXED,
     "memory_order_consume": k.Order.ACQUIRE,
