@@ -8,7 +8,7 @@ from gpusafe.ir import kernel as k
 from gpusafe.ir.expr import PTR, TRUE, PtrBase
 from gpusafe.parse.rust import ast, macros
 from gpusafe.parse.rust.build import parse_wrapped
-from gpusafe.parse.rust.device import conditional, inline_asm, layout
+from gpusafe.parse.rust.device import conditional, layout
 from gpusafe.parse.rust.device.control import condition, conjuncts
 from gpusafe.parse.rust.device.lowering import Gap, Lowering
 from gpusafe.parse.rust.device.operators import operands
@@ -25,6 +25,8 @@ def macro_call(lw: Lowering, node: ast.MacroCall, want: Ty | None) -> Value:
     """``name!(..)``."""
     name = node.path.last
     if name in ("asm", "ptx_asm"):
+        from gpusafe.parse.rust.device import inline_asm  # it needs the reader of PTX, which most kernels do not
+
         return inline_asm.asm_value(lw, node, want)
     handler = _MACROS.get(name)
     if handler is not None:
