@@ -163,16 +163,23 @@ def _failed(rule: str, span: Span, error: Exception) -> Obligation:
 
 def _confirm(checked: Sequence[_Checked], workspace: Workspace, options: Options) -> list[Unit]:
     """The kernels' units, with what their PTX says beside the verdict."""
+    from gpusafe.codegen_check import confirm, unconfirmed
+
     units = {c.kernel.key: c.unit for c in checked}
     if options.ptx != "never":
-        from gpusafe.codegen_check import confirm
-
         wanted = [c.kernel for c in checked if c.unit.verdict is not Verdict.REFUTED and c.kernel.dialect != "cuda-c"]
         sites = {c.kernel.key: c.sites for c in checked}
         found = confirm(wanted, workspace, options.targets, mode=options.ptx, sites=sites)
         for key, confirmation in found.items():
-            unit = units[key]
-            units[key] = replace(
-                unit, ptx=confirmation.statuses, obligations=(*unit.obligations, *confirmation.obligations)
-            )
+            units[key] = replace(units[key], ptx=confirmation.statuses)
+            units[key] = _with(units[key], *confirmation.obligations)
+    for c in checked:
+        unit = units[c.kernel.key]
+        left = unconfirmed(c.kernel, unit.ptx) if unit.verdict is Verdict.PROVED else None
+        if left is not None:
+            units[c.kernel.key] = _with(unit, left)
     return list(units.values())
+
+
+def _with(unit: Unit, *more: Obligation) -> Unit:
+    return replace(unit, obligations=(*unit.obligations, *more))

@@ -8,5 +8,6 @@ from gpusafe.codegen_check.confirm import confirm
 from gpusafe.codegen_check.core_library import setup_core
 from gpusafe.codegen_check.judge import Confirmation
 from gpusafe.codegen_check.toolchain import Toolchain, find
+from gpusafe.codegen_check.unconfirmed import unconfirmed
 
-__all__ = ["Confirmation", "Toolchain", "confirm", "find", "setup_core"]
+__all__ = ["Confirmation", "Toolchain", "confirm", "find", "setup_core", "unconfirmed"]
