@@ -93,7 +93,8 @@ class Intervals:
                 return _meet(whole, (whole[0] if low is None else low, whole[1] if high is None else high))
             case "ind":
                 sign = int(str(term.data))
-                product = _product(args[1], args[2])
+                count = (max(0, args[2][0]), max(0, args[2][1]))  # before the first iteration it is the initial value
+                product = _product(args[1], count)
                 moved = product if sign > 0 else (-product[1], -product[0])
                 return args[0][0] + moved[0], args[0][1] + moved[1]
             case "sum":
@@ -212,7 +213,7 @@ class Intervals:
             init, step = self.of(term.args[0]), self.of(term.args[1])
             if step[0] > 0:
                 room = new[1] - init[0] if str(term.data) == "1" else init[1] - new[0]
-                return term.args[2], (0, max(0, room // step[0]))
+                return term.args[2], (min(0, self.of(term.args[2])[0]), max(0, room // step[0]))
         if term.op == "+" and term.args[0].const is None:
             a, b = (self.of(x) for x in term.args)
             if a[0] >= 0 and b[0] >= 0:

@@ -324,6 +324,8 @@ class Encoder:
     def _induction(self, term: Term, args: list[Z], thread: Thread) -> Z:
         moved = self.product(term.args[2], term.args[1], args[2], args[1], thread)
         value = args[0] + int(str(term.data)) * moved
+        if thread.intervals.of(term.args[2])[0] < 0:  # the iteration before the first one, where there is none
+            value = z3.If(args[2] >= 0, value, args[0])
         if not thread.intervals.fits(term):
             self.facts += [value >= term.type.low, value <= term.type.high]
         return value
