@@ -7,6 +7,7 @@ from gpusafe.dataflow.host.handles import Buffer, MemSlice
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.values import Cell, RefVal, SeqVal, SharedVal, SliceVal, TypeVal, Value
 from gpusafe.ir.host import HostAccess
+from gpusafe.parse.rust import ast
 from gpusafe.span import Span
 
 _CHAIN = 16
@@ -69,6 +70,17 @@ def touch_slice(m: Machine, slice_: MemSlice, mode: str, span: Span, what: str =
     count = terms.mul(slice_.length, size) if size else None
     access = m.whole(slice_.memory, mode) if start is None else m.span_access(slice_.memory, start, count, mode)
     m.emit(HostAccess, span, label, access=access)
+
+
+def touch_root(m: Machine, expr: ast.Expr, mode: str) -> None:
+    """The host reads or writes a part of a variable that a callback may use."""
+    current = expr
+    while isinstance(current, (ast.Field, ast.Index)):
+        current = current.base
+    if current is not expr and isinstance(current, ast.PathExpr) and len(current.path.names) == 1:
+        cell = m.lookup(current.path.names[0])
+        if cell is not None:
+            touch_cell(m, cell, mode, expr.span)
 
 
 def touch_cell(m: Machine, cell: Cell, mode: str, span: Span) -> None:

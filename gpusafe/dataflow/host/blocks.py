@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from gpusafe.dataflow.host.configuration import compiled
 from gpusafe.dataflow.host.drops import drop_cell, take
 from gpusafe.dataflow.host.machine import Machine, Scope
 from gpusafe.dataflow.host.naming import christen
@@ -103,6 +104,8 @@ def _declare_items(m: Machine, block: ast.Block) -> None:
 def run_statement(m: Machine, stmt: ast.Stmt) -> None:
     """Walks one statement."""
     m.tick()
+    if isinstance(stmt, (ast.Let, ast.ExprStmt)) and stmt.attributes and not compiled(m, stmt.attributes):
+        return
     match stmt:
         case ast.Let():
             _let(m, stmt)

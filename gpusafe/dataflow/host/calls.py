@@ -148,6 +148,8 @@ def path_value(m: Machine, expr: ast.PathExpr) -> Value:
         return StructVal(names[-1], {}) if not item.item.fields else FnVal(names)
     if names[-1] in ("Some", "Ok", "Err"):
         return FnVal(names)
+    if names[-2:-1] == ("EventStatus",):
+        return StructVal("EventStatus", {}, names[-1])
     if names[-1][:1].islower():
         return FnVal(m.program.expand(names, m.home))
     return TypeVal("path", m.program.expand(names, m.home))

@@ -31,6 +31,7 @@ from gpusafe.dataflow.host.handles import (
 from gpusafe.dataflow.host.indexing import bounds, device_view
 from gpusafe.dataflow.host.launching import view_access
 from gpusafe.dataflow.host.machine import Machine
+from gpusafe.dataflow.host.polling import over
 from gpusafe.dataflow.host.results import Found
 from gpusafe.dataflow.host.typing_rules import size_of
 from gpusafe.dataflow.host.values import (
@@ -297,7 +298,11 @@ def event_method(m: Machine, event: EventHandle, name: str, args: list[Value], e
         case "synchronize":
             m.sync("event", event.ident, expr.span, f"synchronize of `{event.name or 'an event'}`")
             return Found(ok(unit()))
-        case "elapsed_ms" | "is_complete" | "query" | "elapsed" | "context" | "cu_event" | "elapsed_time_f32":
+        case "is_complete":
+            return Found(over(m, event, expr.span))
+        case "query":
+            return Found(ok(over(m, event, expr.span)))
+        case "elapsed_ms" | "elapsed" | "context" | "cu_event" | "elapsed_time_f32":
             return Found(ok(Unknown(f"`{name}`")))
     return None
 

@@ -26,8 +26,9 @@ from gpusafe.dataflow.host.handles import (
 )
 from gpusafe.dataflow.host.launching import argument, find_kernel, shape_of, triple
 from gpusafe.dataflow.host.machine import Machine
+from gpusafe.dataflow.host.polling import over
 from gpusafe.dataflow.host.results import Found
-from gpusafe.dataflow.host.values import Cell, TypeVal, Unknown, Value, ok, unit
+from gpusafe.dataflow.host.values import Cell, StructVal, TypeVal, Unknown, Value, ok, unit
 from gpusafe.ir.expr import U32
 from gpusafe.ir.kernel import KernelParam
 from gpusafe.parse.rust import ast
@@ -217,7 +218,9 @@ def _event_method(m: Machine, event: EventHandle, name: str, args: list[Value], 
         case "synchronize":
             m.sync("event", event.ident, expr.span, f"synchronize of `{event.name or 'an event'}`")
             return Found(ok(unit()))
-        case "query" | "elapsed" | "elapsed_time_f32":
+        case "query":
+            return Found(ok(StructVal("EventStatus", {}, "Ready" if over(m, event, expr.span) else "NotReady")))
+        case "elapsed" | "elapsed_time_f32":
             return Found(ok(Unknown(f"`{name}`")))
     return None
 

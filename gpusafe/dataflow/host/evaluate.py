@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpusafe.dataflow.host import branches, calls, indexing, loops, macro_calls, raw_memory, scalars, terms
-from gpusafe.dataflow.host.access import chain, deref, touch_cell
+from gpusafe.dataflow.host.access import chain, deref, touch_cell, touch_root, touch_slice
 from gpusafe.dataflow.host.blocks import run_block
 from gpusafe.dataflow.host.capturing import make_closure
 from gpusafe.dataflow.host.drops import take
@@ -108,6 +108,9 @@ def _path(m: Machine, expr: ast.PathExpr, expect: ast.Type | None) -> Value:
 def _unary(m: Machine, expr: ast.Unary, expect: ast.Type | None) -> Value:
     if expr.op == "*":
         target = place(m, expr)
+        if target.name == "element" and isinstance(target.value, MemSlice):
+            touch_slice(m, target.value, "read", expr.span)
+            return Unknown("an element of a buffer")
         indexing.read_place(m, target, expr.span)
         return take(m, target)
     operand = m.value(expr.operand, expect)
@@ -132,6 +135,7 @@ def _assign(m: Machine, expr: ast.Assign, expect: ast.Type | None) -> Value:
     target = place(m, expr.target)
     indexing.write_place(m, target, expr)
     touch_cell(m, target, "write", expr.span)
+    touch_root(m, expr.target, "write")
     old, target.value = target.value, MOVED
     if old is not MOVED:
         m.drop(old, expr.span, target.name)
@@ -164,11 +168,14 @@ def _from_place(m: Machine, expr: ast.Expr, expect: ast.Type | None) -> Value:
     cell = place(m, expr)
     indexing.read_place(m, cell, expr.span)
     touch_cell(m, cell, "read", expr.span)
+    touch_root(m, expr, "read")
     return take(m, cell)
 
 
 def _reference(m: Machine, expr: ast.Ref, expect: ast.Type | None) -> Value:
     cell = place(m, expr.operand)
+    if cell.name == "element" and isinstance(cell.value, MemSlice):
+        return RefVal(cell, expr.mutable)
     match cell.value:
         case SliceVal() as part if isinstance(expr.operand, ast.Index):
             return SliceVal(part.seq, part.start, part.length, expr.mutable)

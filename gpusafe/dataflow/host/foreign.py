@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gpusafe.dataflow.host.access import deref, touch
+from gpusafe.dataflow.host.access import deref, peel, touch
 from gpusafe.dataflow.host.drops import owns, parts
 from gpusafe.dataflow.host.handles import (
     Buffer,
@@ -101,6 +101,7 @@ def unknown_call(
     if found and full[:1] not in (("std",), ("core",), ("alloc",)):
         mention_gap(m, f"the effect of `{name}` is not known", values, span)
     else:
+        not_followed(m, name, [v for v in values if isinstance(peel(v), ClosureVal) or owns(m, v)], span)
         for value in values:
             touch(m, value, "read", span)
             if getattr(value, "mutable", False):

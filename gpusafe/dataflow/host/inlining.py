@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpusafe.dataflow.host.access import peel
 from gpusafe.dataflow.host.blocks import closing, run_scoped, statement
+from gpusafe.dataflow.host.configuration import alternative
 from gpusafe.dataflow.host.foreign import handles_in
 from gpusafe.dataflow.host.handles import (
     Buffer,
@@ -34,6 +35,7 @@ def call_function(
     m: Machine, function: Function, args: list[Value], span: Span, path: ast.Path | None, expect: ast.Type | None
 ) -> Value:
     """Walks a function of the program; the result has what its declared type says."""
+    function = alternative(m, function)
     if sum(1 for c in m.calls if c.key == function.key) >= _RECURSION or len(m.calls) > MAX_DEPTH:
         m.gap(span, f"recursive call of `{function.name}` is not followed")
         return Unknown(f"the result of `{function.name}`", function.item.result, tuple(args))

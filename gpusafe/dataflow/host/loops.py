@@ -9,6 +9,7 @@ from gpusafe.dataflow.host.drops import drop_cell
 from gpusafe.dataflow.host.iterators import finish, to_iter
 from gpusafe.dataflow.host.machine import LoopWatch, Machine
 from gpusafe.dataflow.host.passing_over import host_only_key, pass_over
+from gpusafe.dataflow.host.polling import asks
 from gpusafe.dataflow.host.repetition import MAX_ITERATIONS, Repetition
 from gpusafe.dataflow.host.signals import BreakSignal, ContinueSignal, PanicSignal, PruneSignal
 from gpusafe.dataflow.host.syntax_walk import walk
@@ -149,7 +150,7 @@ def loop_expr(m: Machine, expr: ast.Loop, expect: ast.Type | None) -> Value:
 
 def _until(m: Machine, expr: ast.Expr, cond: ast.Expr | None, body: ast.Block, label: str | None) -> BreakSignal | None:
     """Iterates while the condition holds; where it is not known, the loop ends after zero rounds or when it repeats."""
-    key = host_only_key(m, body, f"loop {expr.span}")
+    key = host_only_key(m, body, f"loop {expr.span}") if not asks(cond) else None
     if key is not None and cond is not None and key in m.program.passed_over:
         pass_over(m, body)
         return None

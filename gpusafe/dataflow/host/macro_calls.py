@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from gpusafe.dataflow.host import dialects, terms
-from gpusafe.dataflow.host.access import peel, touch
+from gpusafe.dataflow.host.access import peel, touch, touch_cell, touch_root
 from gpusafe.dataflow.host.branches import quiet
+from gpusafe.dataflow.host.configuration import holds
 from gpusafe.dataflow.host.drops import owns
 from gpusafe.dataflow.host.foreign import handles_in, mention_gap
 from gpusafe.dataflow.host.machine import Machine
@@ -37,6 +40,7 @@ _FORMAT = frozenset(
         "eyre",
     ]
 )
+_INLINE = re.compile(r"\{([A-Za-z_]\w*)[:}]")
 _PANICS = frozenset(["panic", "unreachable", "todo", "unimplemented"])
 _ASSERTS = frozenset(["assert", "debug_assert", "assert_eq", "assert_ne", "debug_assert_eq", "debug_assert_ne"])
 _BAILS = frozenset(["bail", "ensure"])
@@ -55,11 +59,17 @@ def macro_expr(m: Machine, expr: ast.MacroCall, expect: ast.Type | None) -> Valu
         read_arguments(m, expr)
         raise PanicSignal
     if name in _ASSERTS:
-        return _assert(m, expr, name)
+        before = len(m.ops)
+        result = _assert(m, expr, name)
+        if name.startswith("debug") and len(m.ops) != before:
+            m.gap(expr.span, f"`{name}!` is there in debug builds only, and has an effect")
+        return result
     if name in _BAILS:
         return _bail(m, expr, name)
     if name == "vec":
         return _vec(m, expr, expect)
+    if name == "cfg":
+        return holds(m, expr.text)
     if name == "matches":
         return _matches(m, expr)
     if name in _TEXT or name in ("include_bytes",):
@@ -75,17 +85,27 @@ def read_arguments(m: Machine, expr: ast.MacroCall) -> None:
     args = m.program.once("parse_args", expr, lambda: parse_args(expr))
     for arg in args or ():
         if isinstance(arg, ast.Lit):
+            _read_inline(m, arg)
             continue
         if isinstance(arg, ast.PathExpr) and len(arg.path.names) == 1 and m.lookup(arg.path.names[0]) is None:
             continue
         cell = m.place(arg)
         touch(m, cell.value, "read", arg.span)
-        if cell.memory is not None:
-            from gpusafe.dataflow.host.access import touch_cell
-
-            touch_cell(m, cell, "read", arg.span)
+        touch_cell(m, cell, "read", arg.span)
+        touch_root(m, arg, "read")
     if args is None:
         _unknown(m, expr)
+
+
+def _read_inline(m: Machine, literal: ast.Lit) -> None:
+    """``"{name}"`` reads a variable too."""
+    if not isinstance(literal.value, str):
+        return
+    for name in _INLINE.findall(literal.value.replace("{{", "")):
+        cell = m.lookup(name)
+        if cell is not None:
+            touch(m, cell.value, "read", literal.span)
+            touch_cell(m, cell, "read", literal.span)
 
 
 def _assert(m: Machine, expr: ast.MacroCall, name: str) -> Value:
@@ -144,8 +164,9 @@ def _vec(m: Machine, expr: ast.MacroCall, expect: ast.Type | None) -> Value:
 
 def _matches(m: Machine, expr: ast.MacroCall) -> Value:
     args = m.program.once("parse_args", expr, lambda: parse_args(expr))
-    if args:
-        m.place(args[0])
+    if not args:
+        return _unknown(m, expr)
+    m.place(args[0])
     return Unknown("a match")
 
 

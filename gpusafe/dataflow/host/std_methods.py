@@ -11,6 +11,7 @@ from gpusafe.dataflow.host.drops import owns, take
 from gpusafe.dataflow.host.handles import Buffer, MemSlice, Pointer
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.results import Found
+from gpusafe.dataflow.host.syntax_walk import type_name
 from gpusafe.dataflow.host.values import (
     BagVal,
     Cell,
@@ -69,6 +70,10 @@ def call_method(
     m: Machine, receiver: Cell, name: str, args: list[Value], expr: ast.MethodCall, expect: ast.Type | None = None
 ) -> Found | None:
     """The result of a standard method, None when there is none of that name for this value."""
+    if name in ("into", "try_into") and not args:
+        converted = _into(m, receiver, name, expr, expect)
+        if converted is not None:
+            return converted
     if name in _TRANSPARENT and not args:
         return Found(_transparent(m, receiver, name))
     if name == "clone" and not args:
@@ -145,6 +150,18 @@ def _transparent(m: Machine, receiver: Cell, name: str) -> Value:
     if name in ("into", "into_inner", "into_boxed_slice", "boxed", "to_owned"):
         return take(m, receiver)
     return RefVal(target, name in ("as_mut", "borrow_mut", "deref_mut"))
+
+
+def _into(m: Machine, receiver: Cell, name: str, expr: ast.MethodCall, expect: ast.Type | None) -> Found | None:
+    """``into()`` by the program's own ``From``; None where it is one of the library's."""
+    how = "from" if name == "into" else "try_from"
+    wanted = type_name(expect) if expect is not None else None
+    function = m.program.method(wanted, how, m.home) if wanted is not None else None
+    if wanted is not None and function is not None:
+        return Found(m.hooks.call_method(m, wanted, how, Cell(take(m, receiver)), [], expr.span))
+    if wanted is None and any(key[1] == how for key in m.program.methods):
+        foreign.not_followed(m, name, [receiver.value], expr.span)
+    return None
 
 
 def clone_shared(m: Machine, receiver: Cell) -> Value:

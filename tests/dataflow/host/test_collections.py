@@ -37,7 +37,8 @@ def order(body: str) -> list[str]:
         ("let z = Some(x).unwrap_or(y); s.synchronize();", ["y", "sync s", "x"]),
         ("let z = vec![x, y].into_iter().last(); s.synchronize();", ["x", "sync s", "y"]),
         ("let mut m = HashMap::new(); m.insert(1, x); m.insert(1, y); s.synchronize();", ["x", "sync s", "y"]),
-        ("let mut m = HashMap::new(); m.insert(1, x); m.insert(2, y); m.remove(&2); s.synchronize();", ["y", "sync s", "x"]),
+        ("let mut m = HashMap::new(); m.insert(1, x); m.insert(2, y); m.remove(&2); s.synchronize();",
+         ["y", "sync s", "x"]),
         ("struct B { b: CudaSlice<f32>, n: u8 } { let one = B { b: x, n: 1 }; let two = B { b: y, ..one }; } "
          "s.synchronize();", ["y", "x", "sync s"]),
         ("std::mem::forget(x); s.synchronize();", ["sync s", "y"]),
