@@ -8,8 +8,6 @@ from typing import Any
 
 from gpusafe.errors import UsageError
 
-Shape = tuple[int, int, int]
-
 
 @dataclass(frozen=True, slots=True)
 class Setting:
@@ -33,25 +31,6 @@ def parse_words(text: str) -> tuple[str, ...]:
     return tuple(word for word in text.replace(",", " ").split() if word)
 
 
-def parse_shape(text: str) -> Shape:
-    """``256``, ``16x16`` or ``16,16,1`` as three extents (missing ones are 1)."""
-    try:
-        parts = [int(part) for part in text.lower().replace("x", ",").split(",")]
-    except ValueError:
-        raise ValueError(f"`{text}` is not a shape such as 256, 16x16 or 8x8x4") from None
-    if not 1 <= len(parts) <= 3 or any(part < 1 for part in parts):
-        raise ValueError(f"`{text}` is not a shape of one to three positive extents")
-    x, y, z = (*parts, 1, 1)[:3]
-    return x, y, z
-
-
-def parse_count(text: str) -> int:
-    """A number that is not negative."""
-    if not text.isdigit():
-        raise ValueError(f"`{text}` is not a number")
-    return int(text)
-
-
 def _setting(
     default: Any,
     *flags: str,
@@ -68,9 +47,8 @@ def _setting(
 class Options:
     """What the user asked for.
 
-    ``paths``: crates, folders or files, all of which exist. ``jobs`` 0 means one process a core. ``select`` and
-    ``ignore`` hold codes, names or prefixes (``GS1``). ``block`` and ``grid`` bound kernels that no launch in sight
-    bounds. ``targets`` are PTX targets (``sm_80``).
+    ``paths``: crates, folders or files, all of which exist. ``select`` and ``ignore`` hold codes, names or prefixes
+    (``GS1``). ``targets`` are PTX targets (``sm_80``).
     """
 
     paths: tuple[str, ...] = (".",)
@@ -79,9 +57,6 @@ class Options:
     )
     output: str | None = _setting(
         None, "--output", help="write the outcome to FILE instead of stdout", metavar="FILE", in_file=False
-    )
-    jobs: int = _setting(
-        0, "-j", "--jobs", help="processes to use (default: one a core)", metavar="N", parse=parse_count
     )
     select: tuple[str, ...] = _setting(
         (), "--select", help="report only these rules: codes, names or prefixes", metavar="RULES", parse=parse_words
@@ -102,31 +77,9 @@ class Options:
     targets: tuple[str, ...] = _setting(
         (), "--targets", help="PTX targets such as sm_80,sm_90", metavar="TARGETS", parse=parse_words
     )
-    error_paths: bool = _setting(
-        False, "--error-paths", help="also follow the paths on which a GPU API call itself fails (as warnings)"
-    )
-    block: tuple[int, int, int] | None = _setting(
-        None,
-        "--block",
-        help="block shape of kernels that no launch in sight bounds",
-        metavar="XxYxZ",
-        parse=parse_shape,
-    )
-    grid: tuple[int, int, int] | None = _setting(
-        None, "--grid", help="grid shape of kernels that no launch in sight bounds", metavar="XxYxZ", parse=parse_shape
-    )
-    same_value_stores: str = _setting(
-        "error",
-        "--same-value-stores",
-        help="whether several threads may store one value to one element",
-        choices=("error", "allow"),
-    )
     color: str = _setting("auto", "--color", help="colour the text", choices=("auto", "always", "never"), in_file=False)
     quiet: bool = _setting(False, "-q", "--quiet", help="no progress and no table of verdicts", in_file=False)
     verbose: bool = _setting(False, "-v", "--verbose", help="show every obligation and assumption", in_file=False)
-    max_file_bytes: int = _setting(
-        8_000_000, "--max-file-bytes", help="skip larger files, visibly", metavar="N", parse=parse_count
-    )
 
 
 def settings() -> tuple[tuple[Field[Any], Setting], ...]:

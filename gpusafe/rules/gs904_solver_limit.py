@@ -8,8 +8,7 @@ that the same input gives the same answer on every machine.
 It is no fault, but no proof either.
 
 ## How to fix
-Fix the geometry (`--block`, a launch in sight with constant shape), simplify the index arithmetic, or split the
-kernel.
+Fix the geometry (a launch in sight with constant shape), simplify the index arithmetic, or split the kernel.
 
 ## Limits
 Products of two symbolic values are the usual cause.
@@ -24,7 +23,7 @@ RULE = declare(
     __name__,
     __doc__,
     level=Level.NOTE,
-    help="bound the geometry (`--block 256`, a constant launch shape), or simplify the index arithmetic",
+    help="bound the geometry (a constant launch shape, `// gpusafe: requires(blockDim.x == 256)`), or simplify the index arithmetic",
     racy="""
     out[(i * a + j * b) % (a * b)] = v; // a and b from the host
     """,

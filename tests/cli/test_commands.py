@@ -52,7 +52,6 @@ def test_explain_may_be_spelled_as_in_rustc(capsys: pytest.CaptureFixture[str]) 
         (["check", "--select", "nonsense", "."], "error: there is no rule `nonsense`"),
         (["check", "--config", "none.toml", "."], "error: none.toml: no such file"),
         (["check", "--frobnicate"], "unrecognized arguments: --frobnicate"),
-        (["check", "--block", "0"], "`0` is not a shape of one to three positive extents"),
         (["check", "--format", "xml"], "invalid choice: 'xml'"),
         (["chekc"], "invalid choice: 'chekc'"),
     ],
@@ -115,13 +114,13 @@ def test_doctor_says_what_is_there_and_how_to_get_the_rest(capsys: pytest.Captur
 def test_settings_come_from_the_nearest_file_and_say_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "gpusafe.toml").write_text('fail-on = "warning"\nblock = [16, 16]\ntargets = ["sm_80"]\n')
+    (tmp_path / "gpusafe.toml").write_text('fail-on = "warning"\ntargets = ["sm_80"]\n')
     (tmp_path / "crate").mkdir()
     monkeypatch.chdir(tmp_path)
     status, out, _ = outcome(capsys, "config", "crate")
     assert status == 0
     assert 'fail-on = "warning"  # gpusafe.toml: ' in out
-    assert "block = [16, 16, 1]  # gpusafe.toml: " in out
+    assert 'targets = ["sm_80"]  # gpusafe.toml: ' in out
     assert 'format = "text"  # default: ' in out
 
 
@@ -137,6 +136,7 @@ def test_settings_in_cargo_metadata_count(
     ("text", "message"),
     [
         ("colour = true", "gpusafe.toml: unknown key `colour`"),
+        ("jobs = 4", "gpusafe.toml: unknown key `jobs`"),
         ('fail-on = "never ever"', "gpusafe.toml: `fail-on` must be one of error, warning, note, never"),
         ("strict = 1", "gpusafe.toml: `strict` must be true or false"),
         ("strict = ", "gpusafe.toml: Invalid value"),
