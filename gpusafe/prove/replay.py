@@ -109,7 +109,7 @@ def contents(seed: int) -> Any:
             return (mixed % 20_001 - 10_000) / 100
         if type_.kind == "bool":
             return bool(mixed & 1)
-        return mixed % 1000
+        return mixed % min(1000, type_.high + 1)  # small numbers, and only those that the type holds
 
     return cell
 
