@@ -216,9 +216,9 @@ def _gaps(kernel: Kernel, analysis: Analysis) -> list[Obligation]:
     """What is not modelled makes the kernel unknown."""
     out = []
     for gap in analysis.trace.gaps:
-        out.append(
-            Obligation("GS901", f"{gap.reason} is modelled", Verdict.UNKNOWN, gap.span, f"{gap.reason} is not modelled")
-        )
+        whole = ": " in gap.reason or gap.reason.endswith("not modelled")
+        reason = gap.reason if whole else f"{gap.reason} is not modelled"
+        out.append(Obligation("GS901", "all of the kernel is modelled", Verdict.UNKNOWN, gap.span, reason))
     if kernel.generic:
         reason = "the kernel is generic and no instance of it is in sight"
         out.append(Obligation("GS901", "the kernel has concrete types", Verdict.UNKNOWN, kernel.span, reason))

@@ -14,6 +14,14 @@ _BY_WORDING = (
 )
 """How reasons begin that have a rule of their own; all others are GS901."""
 
+_HELP_BY_WORDING = (
+    (
+        " was not found, so what it does to its arguments",
+        "add the crate, folder or file that holds the kernel to the paths of `gpusafe check`",
+    ),
+)
+"""What to do about reasons that `requires` cannot help with."""
+
 
 def unproved(unit: Unit) -> tuple[Finding, ...]:
     """The notes of one unit; none when it has no unknown obligation."""
@@ -40,10 +48,11 @@ def _note(unit: Unit, rule: str, reason: str, group: list[Obligation]) -> Findin
     first = group[0]
     spans = list(dict.fromkeys(o.span for o in group))
     what = "kernel" if unit.kind == "kernel" else "host function"
-    questions = list(dict.fromkeys(f"not settled: {o.question} ({o.rule})" for o in group))
+    claims = [o for o in group if not o.rule.startswith("GS90")]  # of the others the headline says it all
+    questions = list(dict.fromkeys(f"not proved: {o.question} ({o.rule})" for o in claims))
     if len(questions) > _MAX_QUESTIONS:
         rest = len(questions) - _MAX_QUESTIONS + 1
-        questions = [*questions[: _MAX_QUESTIONS - 1], f"not settled: {rest} more questions about this {what}"]
+        questions = [*questions[: _MAX_QUESTIONS - 1], f"not proved: {rest} more questions about this {what}"]
     return Finding(
         rule,
         Level.NOTE,
@@ -51,7 +60,7 @@ def _note(unit: Unit, rule: str, reason: str, group: list[Obligation]) -> Findin
         Site(first.span, "not settled here"),
         tuple(Site(span, "nor here") for span in spans[1:3] if not span.contains(first.span)),
         tuple(questions),
-        RULES[rule].help,
+        _help(rule, reason),
         unit.name,
     )
 
@@ -60,3 +69,10 @@ def _headline(unit: Unit, what: str, reason: str) -> str:
     if unit.verdict is Verdict.REFUTED:  # an error says so already; this is about the rest of it
         return f"not all of {what} `{unit.name}` is settled: {reason}"
     return f"{what} `{unit.name}` is neither proved nor refuted: {reason}"
+
+
+def _help(rule: str, reason: str) -> tuple[str, ...]:
+    for words, help in _HELP_BY_WORDING:
+        if words in reason:
+            return (help,)
+    return RULES[rule].help

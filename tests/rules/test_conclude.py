@@ -59,7 +59,7 @@ def test_unknowns_with_one_reason_are_one_note() -> None:
     notes = findings([kernel(*same, unknown("another reason"))])
     assert [(n.rule, n.level) for n in notes] == [("GS901", Level.NOTE)] * 2
     assert notes[0].message == "kernel `k` is neither proved nor refuted: a loop that is not modelled"
-    assert notes[0].notes[-1] == "not settled: 4 more questions about this kernel"
+    assert notes[0].notes[-1] == "not proved: 4 more questions about this kernel"
 
 
 def test_what_is_open_beside_a_fault_is_not_called_unrefuted() -> None:
