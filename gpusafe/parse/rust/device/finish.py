@@ -61,7 +61,9 @@ class Finisher:
                 return terms.int_const(int(value), settled) if settled.kind == "int" else Const(settled, value)
             case Binary(op=op, a=a, b=b, nowrap=nowrap):
                 x, y = memo[a], memo[b]
-                if op not in (Op.SHL, Op.SHR) and x.type != y.type:
+                if op in (Op.SHL, Op.SHR):
+                    return terms.shift(op, x, y)
+                if x.type != y.type:
                     y = terms.cast(y, x.type)
                 return terms.binary(op, x, y, nowrap)
             case Unary(op=op, a=a):

@@ -10,7 +10,7 @@ from gpusafe.parse.rust.device.bodies import Join, Nest
 from gpusafe.parse.rust.device.iterator_methods import option_type
 from gpusafe.parse.rust.device.lowering import Gap, Lowering
 from gpusafe.parse.rust.device.merging import meet
-from gpusafe.parse.rust.device.operators import arithmetic, plain
+from gpusafe.parse.rust.device.operators import arithmetic, divisible, plain
 from gpusafe.parse.rust.device.scalars import term_of
 from gpusafe.parse.rust.device.types import BOOL as BOOL_TY
 from gpusafe.parse.rust.device.types import SCALARS, AdtTy, ArrayTy, ScalarTy, TupleTy, Ty, VarTy
@@ -241,6 +241,7 @@ def _abs_diff(lw: Lowering, value: Value, term: Expr, others: list[Expr], span: 
 
 
 def _div_ceil(lw: Lowering, value: Value, term: Expr, others: list[Expr], span: Span) -> Value:
+    divisible(lw, others[0], span)
     quotient = terms.binary(Op.DIV, term, others[0])
     rest = terms.binary(Op.NE, terms.binary(Op.REM, term, others[0]), Const(term.type, 0))
     more = terms.binary(Op.ADD, quotient, Const(term.type, 1))

@@ -142,7 +142,21 @@ def method_on(
         if through is None:
             break
         place = through
+    if name == "into" and want is not None and not args:
+        made = _converted(lw, original, lw.infer.shallow(want), span)
+        if made is not None:
+            return made
     return _unknown_method(lw, original, place, name, args, span)
+
+
+def _converted(lw: Lowering, place: Place, want: Ty, span: Span) -> Value | None:
+    """``value.into()`` by the wanted type's ``From``."""
+    if lw.infer.shallow(place.ty) == want:
+        return read(lw, place, span)
+    found = find_method(lw, want, "from") if isinstance(want, AdtTy) else None
+    if found is None:
+        return None
+    return lw.hooks.call_fn(lw, found[0], found[1], (), lw.env, [read(lw, place, span)], span, want)
 
 
 def _deref_impl(lw: Lowering, ty: Ty, place: Place, span: Span) -> Place | None:
@@ -260,8 +274,6 @@ def _iterator(
 def _unknown_method(lw: Lowering, original: Place, place: Place, name: str, args: list[Value], span: Span) -> Value:
     ty = lw.infer.shallow(place.ty)
     if name in ("clone", "to_owned", "as_ref", "as_mut", "borrow", "borrow_mut", "by_ref"):
-        return read(lw, original, span)
-    if name == "into" and not args:
         return read(lw, original, span)
     harmless = not reaches(lw, read(lw, place, span) if not isinstance(place, MemPlace) else None, args)
     if isinstance(place, MemPlace):

@@ -191,7 +191,18 @@ def arithmetic(lw: Lowering, op: str, left: Value, right: Value, span: Span) -> 
         b = _typed(b, a.type)
     if BOOL in (a.type, b.type):
         return Scalar(BOOL_TY, terms.binary({"&": Op.LAND, "|": Op.LOR}.get(op, Op.NE), a, b))
+    if shift:
+        return Scalar(lw.infer.shallow(ty), terms.shift(ARITHMETIC[op], a, b))
+    if op in ("/", "%") and a.type.kind != "float" and lw.infer.kind(ty) != "float":
+        divisible(lw, b, span)
     return Scalar(lw.infer.shallow(ty), terms.binary(ARITHMETIC[op], a, b))
+
+
+def divisible(lw: Lowering, divisor: Expr, span: Span) -> None:
+    """Division by zero stops the thread."""
+    if not isinstance(divisor, Const) and divisor.type.kind in ("int", "infer"):
+        zero = Const(divisor.type, 0)
+        lw.emit(k.Assume(lw.at(span), terms.binary(Op.NE, divisor, zero), "division by zero"))
 
 
 def _typed(term: Expr, type_: Type) -> Expr:
@@ -232,7 +243,7 @@ def compare(lw: Lowering, op: Op, left: Value, right: Value, span: Span) -> Valu
         case (EnumVal(), EnumVal()) if op in (Op.EQ, Op.NE):
             equal = _enums_equal(lw, left, right, span)
             return Scalar(BOOL_TY, equal if op is Op.EQ else terms.negate(equal))
-        case (EnumVal(tag=a), EnumVal(tag=b)) if a.type == ISIZE:
+        case (EnumVal(tag=a), EnumVal(tag=b)) if a.type == ISIZE and not _has_fields(left.ty):
             return Scalar(BOOL_TY, terms.binary(op, a, b))
         case (Agg(), Agg()) if op in (Op.EQ, Op.NE):
             found = find_method(lw, left.ty, "eq")
@@ -246,6 +257,8 @@ def compare(lw: Lowering, op: Op, left: Value, right: Value, span: Span) -> Valu
             equal = _parts_equal(lw, list(xs), list(ys), span)
             return Scalar(BOOL_TY, equal if op is Op.EQ else terms.negate(equal))
     lw.infer.unify(left.ty, right.ty)
+    if isinstance(left, Fat) and isinstance(left.ty, PtrTy) and left.ty.is_ref:
+        raise Gap("a comparison of slices")
     if isinstance(left, Scalar | Unknown | Fat) and isinstance(right, Scalar | Unknown | Fat):
         a, b = term_of(lw, left, span, right.ty), term_of(lw, right, span, left.ty)
         if a.type.kind == "infer" and b.type.kind != "infer":
@@ -260,6 +273,11 @@ def compare(lw: Lowering, op: Op, left: Value, right: Value, span: Span) -> Valu
             b = terms.cast(b, a.type)
         return Scalar(BOOL_TY, terms.binary(op, a, b))
     return Unknown(BOOL_TY, f"a comparison of `{show(left.ty)}`")
+
+
+def _has_fields(ty: Ty) -> bool:
+    item = ty.adt.item if isinstance(ty, AdtTy) else None
+    return isinstance(item, ast.Enum) and any(v.fields for v in item.variants)
 
 
 def _ref(value: Value) -> Value:

@@ -21,6 +21,7 @@ from gpusafe.ir.expr import (
     PtrAdd,
     PtrUnknown,
     Select,
+    Special,
     Type,
     Unary,
     Var,
@@ -160,6 +161,41 @@ def _identity(op: Op, a: Expr, b: Expr) -> Expr | None:
             return a if x == 0 else b
         case _:
             return None
+
+
+def _most(term: Expr) -> int | None:
+    """An upper bound of an unsigned term that is plain to see."""
+    match term:
+        case Const(value=int() as value) if value >= 0:
+            return value
+        case Binary(op=Op.REM, b=Const(value=int() as value)) if not term.type.signed and value > 0:
+            return value - 1
+        case Binary(op=Op.AND, a=a, b=b):
+            known = [m for m in (_most(a), _most(b)) if m is not None]
+            return min(known, default=None)
+        case Binary(op=Op.SHR, a=a, b=Const(value=int() as value)):
+            most = _most(a)
+            return most >> value if most is not None else None
+        case Binary(op=Op.DIV, a=a):
+            return _most(a)
+        case Special(name="laneid"):
+            return 31
+        case Cast(a=a) if a.type.kind == "int" and not a.type.signed:
+            return _most(a)
+        case Select(a=a, b=b):
+            first, second = _most(a), _most(b)
+            return None if first is None or second is None else max(first, second)
+        case _:
+            return None
+
+
+def shift(op: Op, a: Expr, b: Expr) -> Expr:
+    """``a << b`` and ``a >> b``: release builds take the amount modulo the width of ``a``."""
+    if a.type.kind == "int":
+        most = _most(b)
+        if most is None or most >= a.type.bits:
+            b = binary(Op.AND, b, int_const(a.type.bits - 1, b.type))
+    return binary(op, a, b)
 
 
 def both(a: Expr, b: Expr) -> Expr:
