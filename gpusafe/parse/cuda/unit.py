@@ -14,6 +14,7 @@ from gpusafe.parse.cuda.control import execute
 from gpusafe.parse.cuda.expressions import evaluate
 from gpusafe.parse.cuda.items import read_chunk
 from gpusafe.parse.cuda.kernels import Instance, lower_kernel, unread_kernel
+from gpusafe.parse.cuda.launches import FileLaunch, launches
 from gpusafe.parse.cuda.lex import Starts
 from gpusafe.parse.cuda.overloads import deduce
 from gpusafe.parse.cuda.preprocess import Includes, Problem, preprocess
@@ -41,12 +42,13 @@ class GlobalVariable:
 
 @dataclass(frozen=True, slots=True)
 class CudaModule:
-    """The kernels of one source, its globals, and what could not be read."""
+    """The kernels of one source, its globals, what could not be read, and the launches that it makes itself."""
 
     kernels: tuple[k.Kernel, ...]
     globals: tuple[GlobalVariable, ...]
     problems: tuple[Problem, ...]
     errors: tuple[Span, ...]
+    launches: tuple[FileLaunch, ...] = ()
 
 
 def lower_source(
@@ -84,7 +86,13 @@ def lower_source(
         errors.extend(bad)
     program = Program.of(items)
     kernels = tuple(lower_kernel(program, instance) for instance in _instances(program, items))
-    return CudaModule((*kernels, *lost), _globals(program), ready.problems, tuple(errors[:_SHOWN_ERRORS]))
+    return CudaModule(
+        (*kernels, *lost),
+        _globals(program),
+        ready.problems,
+        tuple(errors[:_SHOWN_ERRORS]),
+        tuple(launches(program, items)),
+    )
 
 
 def _context(program: Program, scope: str) -> Context:

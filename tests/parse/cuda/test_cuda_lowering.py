@@ -454,3 +454,15 @@ def test_structs_are_laid_out_as_c_does(record: str, size: int) -> None:
 )
 def test_structs_with_another_layout_are_not_modelled(record: str) -> None:
     assert _gaps(_kernel(f"{record}\n__global__ void f(R *r) {{ r[1].b = 1; }}"))
+
+
+def test_launches_of_the_file_itself_tell_their_geometry() -> None:
+    module = lower_source(
+        "f.cu",
+        "#define B 2\n__global__ void k(int *a) {}\n"
+        "int main(int n) { dim3 block(16, 16); const int m = 8; k<<<B, m * 4>>>(0); k<<<n, block>>>(0); }",
+    )
+    assert [(launch.kernel, launch.grid, launch.block) for launch in module.launches] == [
+        ("k", (2, 1, 1), (32, 1, 1)),
+        ("k", (None, None, None), (16, 16, 1)),
+    ]
