@@ -91,7 +91,7 @@ def lower_source(
         _globals(program),
         ready.problems,
         tuple(errors[:_SHOWN_ERRORS]),
-        tuple(launches(program, items)),
+        tuple(sorted(launches(program, items), key=lambda launch: launch.span)),
     )
 
 
