@@ -195,6 +195,11 @@ def device_copy(m: Machine, stream: StreamHandle, source: Value, target: Value, 
         m.gap(span, "a copy between buffers that are not known")
         return
     names = (m.memory_name(from_buffer.memory), m.memory_name(to_buffer.memory))
+    if _between_devices(from_buffer, stream) and (m.program.version("cudarc", m.home) or (0, 19)) >= (0, 19):
+        check_contexts(m, stream, [(to_buffer.context, names[1])], span)
+        reason = f"the copy of `{names[0]}` to another device, whose order depends on cudarc's exact version"
+        m.gap(span, reason, (from_buffer.memory, to_buffer.memory))
+        return
     label = f"copy of `{names[0]}` to `{names[1]}`"
     read_event = read_use(m, stream, from_buffer, span, label)
     write_event = write_use(m, stream, to_buffer, span, label)
@@ -202,6 +207,12 @@ def device_copy(m: Machine, stream: StreamHandle, source: Value, target: Value, 
     m.enqueue(stream, "copy", span, label, accesses=(read, write))
     _record(m, read_event, stream, span, label)
     _record(m, write_event, stream, span, label)
+
+
+def _between_devices(source: Buffer, stream: StreamHandle) -> bool:
+    """Whether a copy comes from another context, which `memcpy_dtod` supports (as a peer copy) since 0.19."""
+    here, there = stream.context, source.context
+    return here is not None and there is not None and here.known and there.known and here.ident != there.ident
 
 
 def _upgrade(m: Machine, stream: StreamHandle, box: RcBox, args: list[Value], expr: ast.MethodCall) -> Value:
