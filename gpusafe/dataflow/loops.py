@@ -163,7 +163,7 @@ def _summarise(ex: Executor, loop: ir.Loop, state: State) -> tuple[bool, State |
     _forget(ex, mark)
     if end is None:
         return True, _once(ex, loop, entry)
-    unknown = _unknowns(terms, name, (*ex.loops, k), heads, end)
+    unknown = _unknowns(terms, name, (*ex.loops, k), heads, entry, end)
     banned = frozenset(v for label, v in ex.banned if label == name)
     ends = {v: end.env.get(v, heads[v]) for v in carried}
     closed = close(terms, heads, ends, {v: entry.env[v] for v in carried}, k, unknown, banned)
@@ -267,14 +267,20 @@ def _once(ex: Executor, loop: ir.Loop, entry: State) -> State | None:
     return merge(ex.terms, left)
 
 
-def _unknowns(terms: Terms, name: str, loops: tuple[Term, ...], heads: dict[str, Term], end: State) -> dict[str, Term]:
-    """Stand-ins for variables without a closed form; one that is computed from uniform values alone is uniform."""
+def _unknowns(
+    terms: Terms, name: str, loops: tuple[Term, ...], heads: dict[str, Term], entry: State, end: State
+) -> dict[str, Term]:
+    """Stand-ins for variables without a closed form; one that is computed from uniform values alone is uniform.
+
+    They stand for the values from the second iteration on; in the first one the variables are as before the loop.
+    """
     uniform = set(heads.values())
+    at_first = {head for v, head in heads.items() if _uniform(entry.env[v], set())}
     changed = True
     while changed:
         changed = False
         for v, head in heads.items():
-            if head in uniform and not _uniform(end.env.get(v, head), uniform):
+            if head in uniform and not _uniform(end.env.get(v, head), uniform & at_first):
                 uniform.discard(head)
                 changed = True
     return {
@@ -290,9 +296,11 @@ def _unknowns(terms: Terms, name: str, loops: tuple[Term, ...], heads: dict[str,
 
 def _uniform(term: Term, heads: set[Term]) -> bool:
     for t in postorder([term]):
+        if t.op == "iter" and "~" in str(t.data):  # the iteration in which a thread left an inner loop
+            return False
         if t.args and t.op not in ("fresh", "load", "atomic", "shuffle", "ptrunknown"):
             continue
-        special = t.op == "special" and not str(t.data).startswith("tid")
+        special = t.op == "special" and str(t.data).startswith(("ntid", "nctaid", "ctaid", "dynamic"))
         shared = t.op == "fresh" and isinstance(t.data, tuple) and t.data[1] == "block"
         if not (t.op in UNIFORM_LEAVES or t.op == "base" or t in heads or special or shared):
             return False
