@@ -22,6 +22,7 @@ from gpusafe.rules.rule import declare
 RULE = declare(
     __name__,
     __doc__,
+    checked=False,
     help="order the uses by hand (record an event, wait for it), or leave event tracking on",
     racy="""
     unsafe { ctx.disable_event_tracking() };

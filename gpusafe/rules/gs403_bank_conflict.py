@@ -21,6 +21,7 @@ from gpusafe.rules.rule import declare
 RULE = declare(
     __name__,
     __doc__,
+    checked=False,
     level=Level.WARNING,
     enabled=False,
     help="pad the row by one element, or swizzle the index",

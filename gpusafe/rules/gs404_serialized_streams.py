@@ -21,6 +21,7 @@ from gpusafe.rules.rule import declare
 RULE = declare(
     __name__,
     __doc__,
+    checked=False,
     level=Level.WARNING,
     enabled=False,
     help="put independent work on its own stream, and order by events what depends on it",

@@ -23,7 +23,10 @@ RULE = declare(
     __name__,
     __doc__,
     level=Level.NOTE,
-    help="bound the geometry (a constant launch shape, `// gpusafe: requires(blockDim.x == 256)`), or simplify the index arithmetic",
+    help=(
+        "bound the geometry (a constant launch shape, or `// gpusafe: requires(blockDim.x == 256)` before the kernel), "
+        "or simplify the index arithmetic"
+    ),
     racy="""
     out[(i * a + j * b) % (a * b)] = v; // a and b from the host
     """,

@@ -21,8 +21,9 @@ class Rule:
     """One rule of the catalogue.
 
     ``summary`` is one line (lower case, no full stop), ``explanation`` Markdown; ``level`` is that of its findings;
-    ``enabled``: on unless ``--select``/``--ignore`` say otherwise. ``help`` is for findings that bring none of
-    their own. ``racy`` and ``fixed`` are short programs in ``language``: with the fault, and without.
+    ``enabled``: on unless ``--select``/``--ignore`` say otherwise. ``checked``: whether anything asks its question
+    yet. ``help`` is for findings that bring none of their own. ``racy`` and ``fixed`` are short programs in
+    ``language``: with the fault, and without.
     """
 
     code: str
@@ -35,6 +36,7 @@ class Rule:
     fixed: str
     enabled: bool = True
     language: str = "rust"
+    checked: bool = True
 
     @property
     def family(self) -> str:
@@ -52,6 +54,7 @@ def declare(
     level: Level = Level.ERROR,
     enabled: bool = True,
     language: str = "rust",
+    checked: bool = True,
 ) -> Rule:
     """The rule of a module: code and name from the file name (``gs101_stream_race``), texts from the docstring."""
     code, _, name = module.rpartition(".")[2].partition("_")
@@ -67,4 +70,5 @@ def declare(
         fixed=dedent(fixed).strip(),
         enabled=enabled,
         language=language,
+        checked=checked,
     )
