@@ -161,8 +161,8 @@ def reason_of(replayer: Replayer, analysis: Analysis, failure: Failure) -> str:
     for span in (failure.first.span, failure.second.span):
         if "data" in replayer.taints.address.get(span, frozenset()):
             return (
-                f"the address of the access in line {span.line} depends on values read from memory; state what holds "
-                "of them with `// gpusafe: assume(...)`"
+                f"the address of the access in line {span.line} depends on values read from memory, and nothing here "
+                "says that they differ"
             )
         if "sync" in replayer.taints.control.get(span, frozenset()) | replayer.taints.address.get(span, frozenset()):
             return (
