@@ -66,6 +66,7 @@ def check(options: Options, progress: Callable[[str], None] = lambda _: None) ->
         workspace.sources,
         time.perf_counter() - started,
         conclusion.suppressed,
+        conclusion.left_out,
     )
 
 

@@ -61,7 +61,11 @@ class FileRecord:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The outcome of a run. ``sources`` maps the paths that findings name to their text (for source excerpts)."""
+    """The outcome of a run.
+
+    ``sources`` maps the paths that findings name to their text (for source excerpts); ``left_out`` counts the errors
+    and warnings that ``--select`` and ``--ignore`` keep from the report.
+    """
 
     units: tuple[Unit, ...]
     findings: tuple[Finding, ...]
@@ -70,3 +74,4 @@ class Report:
     sources: dict[str, str] | None = None
     seconds: float = 0.0
     suppressed: tuple[Suppressed, ...] = ()
+    left_out: int = 0

@@ -24,6 +24,7 @@ def render(report: Report, options: Options, style: Style) -> str:
         "units": [_unit(unit) for unit in report.units],
         "findings": [_finding(finding) for finding in report.findings],
         "suppressed": [_suppressed(item) for item in report.suppressed],
+        "left_out": report.left_out,
         "files": [_file(record) for record in report.files],
         "notices": list(report.notices),
         "seconds": round(report.seconds, 3),

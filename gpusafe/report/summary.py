@@ -22,13 +22,16 @@ def _findings(report: Report, style: Style) -> str:
         parts.append(style.paint("warning", _count(counts[Level.WARNING], "warning")))
     if report.suppressed:
         parts.append(f"{len(report.suppressed)} allowed by directives")
+    if report.left_out:
+        parts.append(f"{report.left_out} left out by --select or --ignore")
     return ", ".join(parts)
 
 
 def _units(report: Report, style: Style) -> str:
     total = len(report.units)
     if not total:
-        return "nothing was proved: no GPU code found"
+        unread = any(record.status in (FileStatus.SKIPPED, FileStatus.SYNTAX_ERROR) for record in report.files)
+        return f"nothing was proved: no GPU code found{' in what was read' if unread else ''}"
     counts = Counter(unit.verdict for unit in report.units)
     proved, refuted, unknown = (counts[v] for v in (Verdict.PROVED, Verdict.REFUTED, Verdict.UNKNOWN))
     if proved == total:

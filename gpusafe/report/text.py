@@ -47,9 +47,10 @@ def _accounts(report: Report, style: Style) -> list[str]:
     lines: list[str] = []
     told = {finding.primary.span.file for finding in report.findings if finding.rule == "GS903"}
     for record in report.files:
-        if record.status is FileStatus.SKIPPED or (
+        unread = record.status is FileStatus.SKIPPED or (
             record.status is FileStatus.SYNTAX_ERROR and record.path not in told
-        ):
+        )
+        if unread or (record.detail and record.status in (FileStatus.ANALYSED, FileStatus.NO_GPU)):
             why = f": {record.detail}" if record.detail else ""
             lines.append(f"{style.paint('note', 'note')}: {record.path}: {record.status.value}{why}")
     lines += [f"{style.paint('note', 'note')}: {notice}" for notice in report.notices]

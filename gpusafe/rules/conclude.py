@@ -18,10 +18,12 @@ _RANK = {Level.ERROR: 0, Level.WARNING: 1, Level.NOTE: 2}
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """What to tell: the findings in order, and those that directives accept."""
+    """What to tell: the findings in order, those that directives accept, and how many errors and warnings were not
+    asked for."""
 
     findings: tuple[Finding, ...]
     suppressed: tuple[Suppressed, ...] = ()
+    left_out: int = 0
 
 
 def conclude(
@@ -44,6 +46,7 @@ def conclude(
     return Conclusion(
         tuple(sorted((f for f in kept if f.rule in wanted), key=_order)),
         tuple(s for s in suppressed if s.finding.rule in wanted),
+        sum(f.rule not in wanted and f.level is not Level.NOTE for f in kept),
     )
 
 

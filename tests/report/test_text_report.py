@@ -68,6 +68,22 @@ def test_nothing_found_is_not_told_as_proved_either() -> None:
     )
 
 
+def test_nothing_found_in_files_that_were_not_read_claims_nothing_of_them() -> None:
+    assert last(Report((), (), (FileRecord("a.rs", FileStatus.SKIPPED, "too large"),))) == (
+        "no errors; nothing was proved: no GPU code found in what was read; 1 file: 1 skipped"
+    )
+
+
+def test_findings_that_were_not_asked_for_are_counted() -> None:
+    report = Report((unit("kernel", "k", PROVED),), (), (FileRecord(HOST, FileStatus.ANALYSED),), left_out=2)
+    assert last(report).startswith("no errors, 2 left out by --select or --ignore; ")
+
+
+def test_a_file_that_was_read_with_replacement_characters_is_named() -> None:
+    report = Report((), (), (FileRecord("a.rs", FileStatus.ANALYSED, "not UTF-8 (byte 3)"),))
+    assert "note: a.rs: analysed: not UTF-8 (byte 3)" in lines(report)
+
+
 def test_all_proved_is_said_in_so_many_words() -> None:
     report = Report(
         (unit("kernel", "k", PROVED), unit("host", "h", PROVED)), (), (FileRecord(HOST, FileStatus.ANALYSED),)

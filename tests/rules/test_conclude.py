@@ -122,3 +122,9 @@ def test_findings_are_values() -> None:
     unit = kernel(refuted("GS201", 3, 4), unknown("why"))
     first: tuple[Finding, ...] = findings([unit])
     assert first == findings([unit])
+
+
+def test_what_select_and_ignore_leave_out_is_counted_without_notes() -> None:
+    units = [kernel(refuted("GS201", 3, 4), unknown("a loop"))]
+    conclusion = conclude(units, (), {}, Options(ignore=("GS2", "GS9")))
+    assert (conclusion.findings, conclusion.left_out) == ((), 1)
