@@ -11,7 +11,7 @@ from gpusafe.ir.host import MemAccess
 from gpusafe.parse.rust import ast
 from gpusafe.span import Span
 
-_MUTATING = frozenset(["push", "insert", "extend", "clear", "pop", "fill", "store", "swap", "copy_from_slice"])
+MUTATING = frozenset(["push", "insert", "extend", "clear", "pop", "fill", "swap", "copy_from_slice"])
 
 
 def enqueue_callback(m: Machine, stream: StreamHandle, closure: Value, span: Span) -> None:
@@ -56,9 +56,15 @@ def _written(body: ast.Node) -> set[str]:
                 found |= _root(target)
             case ast.Ref(mutable=True, operand=operand):
                 found |= _root(operand)
-            case ast.MethodCall(name=name, receiver=receiver) if name in _MUTATING:
+            case ast.MethodCall(name=name, receiver=receiver, args=args) if name in MUTATING and not atomic(args):
                 found |= _root(receiver)
     return found
+
+
+def atomic(args: tuple[ast.Expr, ...]) -> bool:
+    """Whether a method is one of an atomic: its last argument is an ordering."""
+    last = args[-1] if args else None
+    return isinstance(last, ast.PathExpr) and last.path.last in ("Relaxed", "Release", "AcqRel", "SeqCst", "Acquire")
 
 
 def _root(expr: ast.Expr) -> set[str]:
@@ -71,6 +77,8 @@ def _root(expr: ast.Expr) -> set[str]:
                 current = base
             case ast.Unary(operand=operand):
                 current = operand
+            case ast.MethodCall(name="lock" | "write"):
+                return set()
             case ast.MethodCall(receiver=receiver):
                 current = receiver
             case _:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from gpusafe.dataflow.host import dialects, foreign, std_methods, std_paths
-from gpusafe.dataflow.host.access import chain, deref, peel
+from gpusafe.dataflow.host.access import chain, deref, peel, touch_cell, touch_root
+from gpusafe.dataflow.host.callbacks import MUTATING, atomic
 from gpusafe.dataflow.host.capturing import run_closure
 from gpusafe.dataflow.host.drops import owns, take
 from gpusafe.dataflow.host.inlining import call_function, type_names
@@ -183,6 +184,9 @@ def _stub(span: Span, name: str) -> ast.MethodCall:
 def method_expr(m: Machine, expr: ast.MethodCall, expect: ast.Type | None) -> Value:
     """``receiver.name(args)``."""
     receiver = m.place(expr.receiver)
+    mode = "write" if expr.name in MUTATING and not atomic(expr.args) else "read"
+    touch_cell(m, receiver, mode, expr.span)
+    touch_root(m, expr.receiver, mode)
     function = find_method(m, receiver, expr.name)
     kinds = _parameter_types(function)[1:] if function is not None else ()
     args = [m.value(a, kinds[i] if i < len(kinds) else None) for i, a in enumerate(expr.args)]

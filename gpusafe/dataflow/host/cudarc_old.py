@@ -104,6 +104,7 @@ def _streams_and_modules(
     match name:
         case "fork_default_stream":
             made = m.new_stream(context, "nonblocking", "cudarc", span)
+            made.joins = stream
             _edge(m, made, stream, span)
             return Found(ok(made))
         case "wait_for":

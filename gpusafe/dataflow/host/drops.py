@@ -57,6 +57,8 @@ def owns(m: Machine, value: Value, depth: int = 0) -> bool:
     match value:
         case SharedVal() | Guard():
             return True
+        case StreamHandle(joins=joins):
+            return joins is not None
         case Buffer(release=release, stream=stream):
             return release != "none" or stream is not None
         case SeqVal(memory=str()):
@@ -121,6 +123,12 @@ def drop_value(m: Machine, value: Value, span: Span, name: str = "", depth: int 
             release_box(m, box, span, name, depth)
         case Guard():
             drop_guard(m, value, span)
+        case StreamHandle(joins=StreamHandle() as waiter):
+            value.joins = None
+            event = EventHandle(m.fresh("event"), value.context, value.dialect)
+            label = f"drop of `{value.name or name or 'a stream'}` joins `{waiter.name}`"
+            record(m, event, value, span, label)
+            wait(m, waiter, event, span, label)
         case StructVal(name=owner, variant=None) if m.program.methods.get((owner, "drop")):
             m.invoke_drop(value, span)
             _drop_parts(m, value, span, depth)

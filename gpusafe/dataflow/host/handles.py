@@ -27,7 +27,10 @@ class Context:
 
 @dataclass(slots=True, eq=False)
 class StreamHandle:
-    """A stream; ``counted``: it counts towards the context's num_streams until it is destroyed."""
+    """A stream; ``counted``: it counts towards the context's num_streams until it is destroyed.
+
+    ``joins``: the stream that waits for this one when it is dropped (cudarc up to 0.13).
+    """
 
     ident: str
     context: Context | None
@@ -35,6 +38,7 @@ class StreamHandle:
     dialect: str
     counted: bool = False
     name: str = ""
+    joins: StreamHandle | None = None
 
 
 @dataclass(slots=True, eq=False)
