@@ -127,6 +127,10 @@ def binary(op: Op, a: Expr, b: Expr, nowrap: bool = False) -> Expr:
     if op in COMPARISONS:
         if a == b and a.type.kind in ("int", "bool") and op in (Op.EQ, Op.LE, Op.GE):
             return TRUE
+        if op is Op.LT and a.type.kind == "int" and not a.type.signed and isinstance(b, Const):
+            most, limit = _most(a), const_int(b)
+            if most is not None and limit is not None and most < limit:
+                return TRUE
         return Binary(BOOL, op, a, b)
     if op is Op.SUB and is_address(a) and is_address(b):
         difference = address_difference(a, b)
