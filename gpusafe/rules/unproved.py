@@ -19,6 +19,10 @@ _HELP_BY_WORDING = (
         " was not found, so what it does to its arguments",
         "add the crate, folder or file that holds the kernel to the paths of `gpusafe check`",
     ),
+    (
+        "the macro `",
+        "write out what the macro does, or make a function of it: macros of the program are not expanded here",
+    ),
 )
 """What to do about reasons that `requires` cannot help with."""
 
@@ -30,7 +34,15 @@ def unproved(unit: Unit) -> tuple[Finding, ...]:
         if obligation.verdict is Verdict.UNKNOWN:
             reason = obligation.reason or "no reason was given"
             groups.setdefault((rule_of(obligation), reason), []).append(obligation)
-    return tuple(_note(unit, rule, reason, group) for (rule, reason), group in groups.items())
+    return tuple(_note(unit, *key, group) for key, group in groups.items() if not _told_in_full(key, groups))
+
+
+def _told_in_full(key: tuple[str, str], groups: dict[tuple[str, str], list[Obligation]]) -> bool:
+    """Whether another note about the same place begins with this reason and says more."""
+    return any(
+        other != key and other[1].startswith(f"{key[1]}; ") and group[0].span == groups[key][0].span
+        for other, group in groups.items()
+    )
 
 
 def rule_of(obligation: Obligation) -> str:

@@ -128,3 +128,10 @@ def test_what_select_and_ignore_leave_out_is_counted_without_notes() -> None:
     units = [kernel(refuted("GS201", 3, 4), unknown("a loop"))]
     conclusion = conclude(units, (), {}, Options(ignore=("GS2", "GS9")))
     assert (conclusion.findings, conclusion.left_out) == ((), 1)
+
+
+def test_a_reason_that_another_note_tells_in_full_is_told_once() -> None:
+    notes = findings(
+        [kernel(unknown("the macro `f!` is not known"), unknown("the macro `f!` is not known; what it does"))]
+    )
+    assert [n.message.rpartition(": ")[2] for n in notes] == ["the macro `f!` is not known; what it does"]

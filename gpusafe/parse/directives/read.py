@@ -18,6 +18,7 @@ _TOOL = re.compile(r"\s*gpusafe\s*::\s*")
 _REASON = re.compile(r'reason\s*=\s*"(?P<text>(?:\\.|[^"\\])*)"\s*\Z', re.DOTALL)
 _CODE = re.compile(r"[A-Za-z][\w-]*\Z")
 _VERBS = ("allow", "requires", "assume")
+_OFFERED = ("allow", "requires")  # those that have an effect
 
 
 @dataclass(slots=True)
@@ -119,10 +120,10 @@ def _directive(body: str, span: Span, covers: Span | None, found: _Found, *, qui
 def _read_one(body: str, span: Span, covers: Span | None, found: _Found, *, quiet: bool) -> None:
     call = _CALL.match(body)
     if call is None:
-        raise DirectiveError(f"expected {', '.join(f'`{verb}(..)`' for verb in _VERBS)}")
+        raise DirectiveError(f"expected {', '.join(f'`{verb}(..)`' for verb in _OFFERED)}")
     verb = call["verb"]
     if verb not in _VERBS:
-        raise DirectiveError(f"there is no directive `{verb}` (there are {', '.join(_VERBS)})")
+        raise DirectiveError(f"there is no directive `{verb}` (there are {' and '.join(_OFFERED)})")
     code = scan("", body).code
     close = closing(code, call.end() - 1)
     if code[close : close + 1] != ")":
