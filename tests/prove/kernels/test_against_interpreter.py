@@ -18,4 +18,4 @@ def test_no_verdict_contradicts_the_run_of_all_threads(kernel: Kernel, n: int) -
     seen = run(kernel, ConcreteLaunch((GRID, 1, 1), (BLOCK, 1, 1), {"n": n}), blocks)
     faulty = bool(seen.meetings or seen.divergences)
     assert not (got == "proved" and faulty)
-    assert not (got == "refuted" and seen.complete and not faulty)
+    assert not (got == "refuted" and seen.complete and not (faulty or seen.blank))
