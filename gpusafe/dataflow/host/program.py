@@ -197,13 +197,19 @@ class Program:
 
 
 def _nearest(candidates: list[Function], home: Home) -> Function | None:
-    if len(candidates) <= 1:
-        return candidates[0] if candidates else None
-    return min(candidates, key=lambda f: _distance(f.home, home))
+    seen = [f for f in candidates if visible(f.home, home)]
+    return min(seen, key=lambda f: _distance(f.home, home)) if seen else None
 
 
 def _nearest_definition(candidates: list[Definition], home: Home) -> Definition | None:
-    return min(candidates, key=lambda d: _distance(d.home, home)) if candidates else None
+    seen = [d for d in candidates if visible(d.home, home)]
+    return min(seen, key=lambda d: _distance(d.home, home)) if seen else None
+
+
+def visible(there: Home, here: Home) -> bool:
+    """Whether what stands in one place is looked up from another: GPU crates are known by their API, not their code."""
+    crate = there.unit.crate
+    return crate not in DIALECT_ROOTS or crate == here.unit.crate
 
 
 def _distance(there: Home, here: Home) -> tuple[int, int]:
