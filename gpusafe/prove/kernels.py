@@ -134,8 +134,11 @@ def fingerprint(term: Term) -> str:
 
 
 def _apart(kernel: Kernel) -> tuple[str, ...]:
-    """The assumption that pointer parameters do not overlap, which each launch must meet (GS105)."""
-    stated = tuple(f"`{name}` holds no value twice" for name in kernel.injective)
+    """What each launch must meet: the user's own conditions (GS113), and that pointers do not overlap (GS105)."""
+    stated = (
+        *((f"what `{kernel.name}` requires",) if kernel.requires else ()),
+        *(f"`{name}` holds no value twice" for name in kernel.injective),
+    )
     names = [p.region for p in kernel.params if p.region is not None]
     if len(names) < 2:
         return stated
