@@ -164,10 +164,14 @@ def test_an_index_read_from_memory_is_neither_proved_nor_called_an_error() -> No
     assert "values read from memory" in (result.obligations[0].reason or "")
 
 
-def test_every_thread_writing_one_element_is_a_race_whatever_the_launch() -> None:
+def test_a_kernel_that_never_asks_which_thread_it_is_waits_for_its_launch() -> None:
     k = KernelBuilder("total")
     k.store(k.pointer("out"), 0)
-    assert rules(k.build()) == {"GS201"}
+    kernel = k.build()
+    alone = check_kernel(kernel)
+    assert {o.verdict for o in alone.obligations} == {Verdict.PROVED, Verdict.UNKNOWN}
+    assert rules(kernel, launch(kernel, 1, 32)) == {"GS201"}
+    assert {o.verdict for o in check_kernel(kernel, [launch(kernel, 1, 1)]).obligations} == {Verdict.PROVED}
 
 
 def test_a_scalar_that_no_launch_fixes_decides_nothing() -> None:
