@@ -293,9 +293,7 @@ def _without_launch(kernel: Kernel) -> KernelResult:
         analysis = analyse(kernel, of_contract(kernel, alone), hasty=True)
         if analysis.proved:
             words = (*alone.in_words, *_apart(kernel))
-            reason = (
-                "the kernel never asks which thread it is: one thread alone may run it, and no launch is in sight"
-            )
+            reason = "the kernel never asks which thread it is: one thread alone may run it, and no launch is in sight"
             open_ = Obligation("GS113", "one thread alone runs the kernel", Verdict.UNKNOWN, kernel.span, reason)
             return _result(kernel, analysis, [*_proved(kernel, analysis, words), open_], alone, words)
     tries = contracts(kernel)
