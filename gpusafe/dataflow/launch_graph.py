@@ -16,7 +16,7 @@ from gpusafe.ir.host import Enqueue, Free, HostPath, Join, Record, Spawn, Sync, 
 Node = tuple[str, int]
 
 
-def launch_graph(path: HostPath) -> nx.DiGraph:
+def launch_graph(path: HostPath) -> nx.DiGraph[Node]:
     """The graph of a path. Nodes carry ``op`` and, for device nodes, ``stream``."""
     return _Builder(path).build()
 
@@ -26,13 +26,13 @@ class _Builder:
 
     def __init__(self, path: HostPath) -> None:
         self.path = path
-        self.graph: nx.DiGraph = nx.DiGraph()
+        self.graph: nx.DiGraph[Node] = nx.DiGraph()
         self.last_call: dict[str, Node] = {}
         self.tails: dict[str, list[Node]] = {}
         self.records: dict[str, tuple[int, list[Node]]] = {}
         self.called = call_order(path)
 
-    def build(self) -> nx.DiGraph:
+    def build(self) -> nx.DiGraph[Node]:
         for index, op in enumerate(self.path.ops):
             here: Node = ("host", index)
             thread = self.path.threads.get(index, MAIN)
