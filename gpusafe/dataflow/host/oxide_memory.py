@@ -7,8 +7,8 @@ from gpusafe.dataflow.host.access import chain, peel, touch
 from gpusafe.dataflow.host.accounting import own
 from gpusafe.dataflow.host.api_tables import action
 from gpusafe.dataflow.host.cudarc_copies import device_access
-from gpusafe.dataflow.host.drops import take
-from gpusafe.dataflow.host.handles import Buffer, Context, MemSlice, Pointer, StreamHandle, View
+from gpusafe.dataflow.host.drops import record, take, wait
+from gpusafe.dataflow.host.handles import Buffer, Context, EventHandle, MemSlice, Pointer, StreamHandle, View
 from gpusafe.dataflow.host.host_memory import element_size, host_range, length_of
 from gpusafe.dataflow.host.launching import check_contexts
 from gpusafe.dataflow.host.machine import Machine
@@ -89,7 +89,9 @@ def new_buffer(
         m.emit(Alloc, span, "allocation", memory=memory)
         return own(m, Buffer(memory, "oxide", "device", context, count, size, "context"))
     m.enqueue(on, "alloc", span, "allocation", accesses=(m.whole(memory, "write"),))
-    return own(m, Buffer(memory, "oxide", "device", context, count, size, "sync_context"))
+    made = Buffer(memory, "oxide", "device", context, count, size, "sync_context")
+    made.extra["allocation stream"] = on
+    return own(m, made)
 
 
 def _pinned(
@@ -212,7 +214,13 @@ def buffer_method(
 
 
 def _drop_async(m: Machine, buffer: Buffer, stream: StreamHandle, span: Span) -> Found:
+    """Frees on a stream, which first waits for the stream of the allocation."""
     label = f"drop_async of `{m.memory_name(buffer.memory)}`"
+    made_on = buffer.extra.get("allocation stream")
+    if isinstance(made_on, StreamHandle) and made_on.ident != stream.ident:
+        event = EventHandle(m.fresh("event"), stream.context, "oxide")
+        record(m, event, made_on, span, f"{label} joins the stream of the allocation")
+        wait(m, stream, event, span, f"{label} joins the stream of the allocation")
     m.enqueue(stream, "free", span, label, accesses=(m.whole(buffer.memory, "free"),))
     buffer.release, m.memory[buffer.memory].alive = "none", False
     return Found(ok(unit()))

@@ -302,8 +302,10 @@ def _struct_type(lw: Lowering, node: ast.StructLit, want: Ty | None) -> tuple[Ad
     if not isinstance(ty, AdtTy):
         return None
     if want is not None:
-        lw.infer.unify(ty, want)
         known = lw.infer.shallow(want)
+        if isinstance(known, AdtTy) and known.adt is ty.adt and not (node.path.generics or node.path.parent_generics):
+            ty = known  # the defaults of a type's parameters do not count in expressions
+        lw.infer.unify(ty, want)
         ty = with_constants(ty, known) if isinstance(known, AdtTy) else ty
     item = ty.adt.item
     if isinstance(item, ast.Enum):

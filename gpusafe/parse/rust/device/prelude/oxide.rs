@@ -233,8 +233,9 @@ impl<T, S> DisjointSlice<T, S> {
     fn from_raw_parts(ptr: *mut T, len: usize) -> DisjointSlice<T, S> {
         DisjointSlice { ptr, len, space: 0 }
     }
-    fn from_raw_parts_with_space<D>(ptr: *mut T, len: usize, space: D) -> DisjointSlice<T, S> {
-        DisjointSlice { ptr, len, space: space as u32 }
+    /// The space is not written out as a rule; of those that hold a width, this is the one that users make themselves.
+    fn from_raw_parts_with_space(ptr: *mut T, len: usize, space: u32) -> DisjointSlice<T, Runtime2DIndex> {
+        DisjointSlice { ptr, len, space }
     }
     fn from_mut_slice(slice: &mut [T]) -> DisjointSlice<T, S> {
         DisjointSlice { ptr: slice.as_mut_ptr(), len: slice.len(), space: 0 }
