@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 
-from gpusafe.dataflow.host.program import Function, Program
+from gpusafe.dataflow.host.program import DIALECT_ROOTS, Function, Program
 from gpusafe.dataflow.host.syntax_walk import type_name, walk
 from gpusafe.parse.dialects.host_tables import host_table
 from gpusafe.parse.rust import ast
@@ -70,17 +70,21 @@ _IDENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def gpu_functions(program: Program) -> list[Function]:
-    """Functions whose own text does GPU work or handles GPU objects, and those that call such functions."""
+    """Functions whose own text does GPU work or handles GPU objects, and those that call such functions.
+
+    The raw bindings that a GPU crate itself generates are the API, not uses of it.
+    """
     names = _method_names()
     direct: set[str] = set()
-    for function in program.functions:
+    functions = [f for f in program.functions if not _is_binding(f)]
+    for function in functions:
         if function.item.body is not None and program.dialects(function.home) and _does_work(function.item, names):
             direct.add(function.key)
     callers: dict[str, set[str]] = defaultdict(set)
     by_name: dict[str, list[Function]] = defaultdict(list)
-    for function in program.functions:
+    for function in functions:
         by_name[function.name].append(function)
-    for function in program.functions:
+    for function in functions:
         for name in called_names(function.item):
             for callee in by_name.get(name, ()):
                 callers[callee.key].add(function.key)
@@ -90,7 +94,12 @@ def gpu_functions(program: Program) -> list[Function]:
             if caller not in reached:
                 reached.add(caller)
                 frontier.append(caller)
-    return [f for f in program.functions if f.key in reached and f.item.body is not None]
+    return [f for f in functions if f.key in reached and f.item.body is not None]
+
+
+def _is_binding(function: Function) -> bool:
+    """Whether a function stands in the `sys` module of a GPU crate."""
+    return function.home.unit.crate in DIALECT_ROOTS and "sys" in function.home.module
 
 
 def roots(functions: list[Function]) -> list[Function]:
