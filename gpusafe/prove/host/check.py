@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from collections.abc import Mapping
 
 from gpusafe.dataflow.contracts import KernelSummary
-from gpusafe.ir.host import Enqueue, Gap, HostFunction, HostPath, HostProgram, LaunchSite, key_of
+from gpusafe.ir.host import Gap, HostFunction, HostPath, HostProgram, key_of
 from gpusafe.prove.host.attribution import Owner
+from gpusafe.prove.host.launches import Launches, LaunchObligations
 from gpusafe.prove.host.ledger import Ledger
 from gpusafe.prove.host.paths import PathCheck
 from gpusafe.span import Span
 from gpusafe.verdict import Obligation, Unit, Verdict
-
-LaunchObligations: TypeAlias = Callable[[KernelSummary, LaunchSite], tuple[Obligation, ...]]
 
 
 def check_host(
@@ -29,13 +27,14 @@ def check_host(
     """
     began = time.perf_counter()
     ledger = Ledger()
+    launches = Launches(summaries, launch_obligations) if launch_obligations is not None else None
     reached: set[tuple[str, Span]] = set()
     for path in program.paths:
         owners = _owners(path)
         try:
             PathCheck(path, summaries, ledger).run()
-            if launch_obligations is not None:
-                _launches(path, summaries, launch_obligations, ledger)
+            if launches is not None:
+                launches.check(path, ledger)
         except Exception as error:
             _failed(error, owners, ledger)
         reached |= set(owners)
@@ -61,23 +60,6 @@ def _owners(path: HostPath) -> dict[tuple[str, Span], None]:
         for frame in op.frames:
             owners[frame.function, frame.function_span] = None
     return owners
-
-
-def _launches(
-    path: HostPath, summaries: Mapping[str, KernelSummary], obligations: LaunchObligations, ledger: Ledger
-) -> None:
-    seen: set[tuple[object, ...]] = set()
-    for op in path.ops:
-        if not isinstance(op, Enqueue) or op.kernel is None or op.kernel not in summaries:
-            continue
-        signature = (op.kernel, op.shape, op.args, op.span)
-        if signature in seen:
-            continue
-        seen.add(signature)
-        frame = op.frames[-1]
-        owner = Owner(frame.function, frame.function_span, len(op.frames) - 1)
-        for number, obligation in enumerate(obligations(summaries[op.kernel], LaunchSite(op, path))):
-            ledger.add(owner, ("launch", number, obligation.rule, op.span), obligation)
 
 
 def _incomplete(path: HostPath, owners: Mapping[tuple[str, Span], None], ledger: Ledger) -> None:
