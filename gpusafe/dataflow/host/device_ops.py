@@ -166,12 +166,12 @@ def _raw_copy(
         m.enqueue(stream, "memset", span, label, accesses=(access,), zero=terms.known(values[1]) == 0)
         return Found(ok(unit()))
     accesses = []
-    for value, original, mode in ((values[1], args[1], "read"), (values[0], args[0], "write")):
+    for original, mode in ((args[1], "read"), (args[0], "write")):
         found = deref(Cell(original)).value
         if isinstance(found, Pointer):
             accesses.append(m.span_access(found.memory, found.offset, size, mode))
         else:
-            host = host_range(m, value, mode, span)
+            host = host_range(m, original, mode, span)
             if host is not None:
                 accesses.append(host)
     m.enqueue(stream, "copy", span, "copy", accesses=tuple(accesses))

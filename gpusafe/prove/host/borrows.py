@@ -21,19 +21,20 @@ def shared_borrow_warnings(program: HostProgram, summaries: Mapping[str, KernelS
     warned: dict[tuple[object, ...], Finding] = {}
     for path in program.paths:
         for access in effects(path, summaries).accesses:
-            finding = _warning(path, access)
+            finding = _warning(path, access, summaries)
             if finding is not None:
                 warned.setdefault((finding.primary.span, finding.message), finding)
     return tuple(warned.values())
 
 
-def _warning(path: HostPath, access: Access) -> Finding | None:
+def _warning(path: HostPath, access: Access, summaries: Mapping[str, KernelSummary]) -> Finding | None:
     op = path.ops[access.op]
     if not isinstance(op, Enqueue) or access.arg is None or access.mode == "read" or access.doubt is not None:
         return None
     arg = op.args[access.arg]
-    if arg.passed != "ref" or access.mode == "atomic":
-        return None
+    summary = summaries.get(op.kernel or "")
+    if arg.passed != "ref" or summary is None or access.param is None or not summary.params[access.param].writes:
+        return None  # atomics are for sharing, whatever their scope
     name = memory_name(path, access)
     return Finding(
         "GS106",

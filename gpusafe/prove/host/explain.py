@@ -133,7 +133,7 @@ def related(told: Story) -> tuple[Site, ...]:
     sites += _missed(told)
     memory = told.path.memory.get(told.pair.second.memory)
     if memory is not None:
-        sites.append(Site(memory.span, f"`{memory.name}` comes from here"))
+        sites.append(Site(memory.span, f"{memory_name(told.path, told.pair.second)} comes from here"))
     return tuple(dict.fromkeys(sites))
 
 

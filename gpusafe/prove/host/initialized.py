@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from gpusafe.dataflow.contracts import KernelSummary
 from gpusafe.dataflow.effects import Access, Effects
 from gpusafe.ir.expr import Expr, PtrAdd, PtrBase, Select
-from gpusafe.ir.host import Enqueue, Gap, HostPath, Memory
+from gpusafe.ir.host import Alloc, Enqueue, Gap, HostPath, Memory
 from gpusafe.ir.kernel import Atomic, Block, If, Load, Loop, Stmt, Store, Unmodelled
 from gpusafe.prove.host.conflicts import alias_class
 from gpusafe.prove.host.kernel_ranges import KernelRanges
@@ -24,8 +24,12 @@ _WRITES = frozenset({"write", "atomic"})
 def uninitialized_reads(
     path: HostPath, found: Effects, summaries: Mapping[str, KernelSummary], ranges: KernelRanges
 ) -> Iterator[tuple[int, Obligation]]:
-    """An obligation for each device read of memory that came into being uninitialised."""
-    blank = {ident: memory for ident, memory in path.memory.items() if not memory.initialized}
+    """An obligation for each device read of memory that came into being uninitialised on this path.
+
+    Memory that was there before (a field that another method made) may have been written between the two calls.
+    """
+    born = _born(path)
+    blank = {ident: memory for ident, memory in path.memory.items() if not memory.initialized and ident in born}
     if not blank:
         return
     written: dict[str, list[int]] = {}
@@ -39,6 +43,12 @@ def uninitialized_reads(
             yield access.op, _obligation(path, access, memory, earlier, unsure)
         if access.mode in _WRITES:
             written.setdefault(access.memory, []).append(access.op)
+
+
+def _born(path: HostPath) -> frozenset[str]:
+    made = {op.memory for op in path.ops if isinstance(op, Alloc)}
+    asked = {a.range.memory for op in path.ops if isinstance(op, Enqueue) and op.what == "alloc" for a in op.accesses}
+    return frozenset(made | asked)
 
 
 def _gaps(path: HostPath) -> list[tuple[int, frozenset[str]]]:
