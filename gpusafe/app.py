@@ -44,6 +44,7 @@ def check(options: Options, progress: Callable[[str], None] = lambda _: None) ->
     progress("reading")
     workspace = load([Path(p) for p in options.paths])
     kernels, problems = _lower(workspace)
+    kernels = tuple(_sized(k, options) for k in kernels)
     progress("walking host functions")
     program = _execute(workspace, kernels)
     progress("proving kernels")
@@ -81,6 +82,14 @@ def _lower(workspace: Workspace) -> tuple[tuple[Kernel, ...], tuple[Problem, ...
         kernels += module.kernels
     unique = {k.key: k for k in kernels}
     return attach(unique.values(), workspace.sources)
+
+
+def _sized(kernel: Kernel, options: Options) -> Kernel:
+    """A kernel of a CUDA C file under the launch sizes of the command line."""
+    if kernel.dialect != "cuda-c" or kernel.span.file.endswith(".rs") or not (options.block or options.grid):
+        return kernel
+    given = replace(kernel.contract, block=options.block, grid=options.grid, given=True)
+    return replace(kernel, contract=given, launched=())
 
 
 def _unread(workspace: Workspace, units: Iterable[Unit]) -> Iterable[Unit]:

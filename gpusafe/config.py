@@ -31,6 +31,15 @@ def parse_words(text: str) -> tuple[str, ...]:
     return tuple(word for word in text.replace(",", " ").split() if word)
 
 
+def parse_extent(text: str) -> tuple[int, int, int]:
+    """``X[,Y[,Z]]`` (or with ``x`` between) as three sizes, each at least 1."""
+    parts = text.lower().replace("x", ",").split(",")
+    if len(parts) > 3 or not all(p.strip().isdecimal() and int(p) > 0 for p in parts):
+        raise ValueError(f"`{text}` is not a size such as 256 or 16,16,1")
+    x, y, z = [*(int(p) for p in parts), 1, 1][:3]
+    return x, y, z
+
+
 def _setting(
     default: Any,
     *flags: str,
@@ -76,6 +85,22 @@ class Options:
     )
     targets: tuple[str, ...] = _setting(
         (), "--targets", help="PTX targets such as sm_80,sm_90", metavar="TARGETS", parse=parse_words
+    )
+    block: tuple[int, int, int] | None = _setting(
+        None,
+        "--block",
+        help="threads of a block, for the kernels of CUDA C files: X[,Y[,Z]]",
+        metavar="SIZE",
+        parse=parse_extent,
+        in_file=False,
+    )
+    grid: tuple[int, int, int] | None = _setting(
+        None,
+        "--grid",
+        help="blocks of the grid, for the kernels of CUDA C files: X[,Y[,Z]]",
+        metavar="SIZE",
+        parse=parse_extent,
+        in_file=False,
     )
     color: str = _setting("auto", "--color", help="colour the text", choices=("auto", "always", "never"), in_file=False)
     quiet: bool = _setting(False, "-q", "--quiet", help="no progress and no table of verdicts", in_file=False)

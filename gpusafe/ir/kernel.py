@@ -322,7 +322,8 @@ class LaunchContract:
     """What the source declares of every launch (``#[launch_contract]``, ``#[launch_bounds]``, ``__launch_bounds__``).
 
     ``block``: exact block shape; ``max_threads``: bound on the product; ``domain``: 1, 2 or 3 (axes above it are 1);
-    ``cluster``: exact cluster shape; ``dynamic_shared``: bytes (exact) or None.
+    ``cluster``: exact cluster shape; ``dynamic_shared``: bytes (exact) or None; ``grid``: exact shape of the grid;
+    ``given``: block and grid are the user's word for this run (``--block``, ``--grid``), not the source's.
     """
 
     block: tuple[int, int, int] | None = None
@@ -331,6 +332,21 @@ class LaunchContract:
     cluster: tuple[int, int, int] | None = None
     cooperative: bool = False
     dynamic_shared: int | None = None
+    grid: tuple[int, int, int] | None = None
+    given: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchSize:
+    """Blocks and threads per axis of a ``kernel<<<grid, block>>>(..)``, and its arguments.
+
+    None stands for what is no constant integer.
+    """
+
+    grid: tuple[int | None, int | None, int | None]
+    block: tuple[int | None, int | None, int | None]
+    span: Span
+    args: tuple[int | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,7 +358,7 @@ class Kernel:
     that the user stated (``// gpusafe: requires(..)``) over Param, Length and Special terms. ``generic``: it has type
     or const
     parameters that were not instantiated. ``injective``: regions that hold no value twice, as the user states
-    (``// gpusafe: assume(injective(perm))``).
+    (``// gpusafe: assume(injective(perm))``). ``launched``: the launches that its own CUDA C file makes.
     """
 
     name: str
@@ -356,6 +372,7 @@ class Kernel:
     requires: tuple[Expr, ...] = ()
     generic: bool = False
     injective: tuple[str, ...] = ()
+    launched: tuple[LaunchSize, ...] = ()
 
     @property
     def key(self) -> str:

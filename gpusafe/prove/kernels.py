@@ -11,7 +11,16 @@ from gpusafe.ir.expr import Const
 from gpusafe.ir.host import LaunchSite
 from gpusafe.ir.kernel import Kernel, Scope, Space
 from gpusafe.prove.bounds import fixed_regions
-from gpusafe.prove.launch_context import Contract, LaunchContext, contracts, holds, of_contract, of_site, single_thread
+from gpusafe.prove.launch_context import (
+    Contract,
+    LaunchContext,
+    contracts,
+    holds,
+    of_contract,
+    of_site,
+    of_sizes,
+    single_thread,
+)
 from gpusafe.prove.pairs import RLIMIT
 from gpusafe.prove.pairs_of_kernel import Analysis, Question, analyse, execute, setting_of
 from gpusafe.prove.replay import Replayer
@@ -52,7 +61,7 @@ def check_kernel(kernel: Kernel, sites: Sequence[LaunchSite] = ()) -> KernelResu
         words = (*contract.in_words, *_apart(kernel), *_inside(kernel, analysis, sites), *_signals(analysis))
         found = _proved(kernel, analysis, words) + _bounds_at(kernel, sites)
         return _result(kernel, analysis, _unique(found), contract, words)
-    contexts = _distinct([of_site(kernel, s) for s in sites])
+    contexts = _distinct([*(of_site(kernel, s) for s in sites), *of_sizes(kernel)])
     if not contexts:
         return _without_launch(kernel)
     analyses = [analyse(kernel, c) for c in contexts[:SITES_LIMIT]]

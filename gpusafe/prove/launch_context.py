@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpusafe.dataflow.terms import Term, Terms
 from gpusafe.dataflow.values import Bindings, Values
@@ -10,6 +10,7 @@ from gpusafe.ir import expr as ir
 from gpusafe.ir.expr import BOOL, I64, U32, U64, Binary, Cast, Const, Expr, Op, Special
 from gpusafe.ir.host import LaunchArg, LaunchSite
 from gpusafe.ir.kernel import AsyncCopy, Atomic, Barrier, Kernel, KernelParam, MBarrier, WarpOp
+from gpusafe.ir.kernel import LaunchContract as DeclaredLaunch
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,17 +158,64 @@ def contracts(kernel: Kernel) -> tuple[Contract, ...]:
     if "z" in axes:
         return (Contract((*declared.requires, *(_few(a, small) for a in "xyz")), (*words, few)),)
     if "y" in axes:
-        two = _is_one("nctaid.z", "ntid.z")
+        two = _flat(kernel.contract, "z")
+        if two is None:
+            return (Contract((*declared.requires, *(_few(a, small) for a in "xyz")), (*words, few)),)
         flat = Contract(
             (*declared.requires, *two, _few("x", small), _few("y", small)),
-            (*words, "a launch of at most two dimensions", few),
+            (*words, *(("a launch of at most two dimensions",) if two else ()), few),
         )
         return (flat,)
-    one = _is_one("nctaid.y", "nctaid.z", "ntid.y", "ntid.z")
+    one = _flat(kernel.contract, "yz")
+    if not one:  # declared: that, or more dimensions
+        return (declared,)
     return (
         declared,
         Contract((*declared.requires, *one, _few("x", small)), (*words, "a one-dimensional launch", few)),
     )
+
+
+def of_sizes(kernel: Kernel) -> list[LaunchContext]:
+    """The launches that the kernel's own CUDA C file makes, as far as their sizes and arguments are constant."""
+    out: dict[object, LaunchContext] = {}
+    for size in kernel.launched:
+        extents = zip(("nctaid", "ntid"), (size.grid, size.block), strict=True)
+        named = {f"{r}.{a}": n for r, sizes in extents for a, n in zip("xyz", sizes, strict=True) if n is not None}
+        requires = tuple(Binary(BOOL, Op.EQ, _special(name), Const(U32, n)) for name, n in named.items())
+        if requires:
+            context = of_contract(kernel, Contract(requires, (f"the launch in line {size.span.line}",)))
+            params = {
+                p.name: context.terms.const(value, p.type)
+                for p, value in zip(kernel.params, size.args, strict=False)
+                if len(kernel.params) == len(size.args)
+                and p.kind == "scalar"
+                and p.type is not None
+                and p.type.kind == "int"
+                and value is not None
+            }
+            bindings = replace(context.bindings, params=params)
+            out.setdefault((requires, size.args), replace(context, bindings=bindings))
+    return list(out.values())
+
+
+def _extents(contract: DeclaredLaunch) -> dict[str, int]:
+    """The special registers that a declaration fixes."""
+    sizes = {"ntid": contract.block, "nctaid": contract.grid}
+    fixed = {f"{r}.{a}": n for r, size in sizes.items() if size for a, n in zip("xyz", size, strict=True)}
+    if contract.domain is not None and contract.domain < 3:
+        for axis in "yz" if contract.domain == 1 else "z":
+            fixed.setdefault(f"ntid.{axis}", 1)
+            fixed.setdefault(f"nctaid.{axis}", 1)
+    return fixed
+
+
+def _flat(contract: DeclaredLaunch, axes: str) -> tuple[Expr, ...] | None:
+    """The conditions that make some axes of one thread, beside what is declared; None where that says otherwise."""
+    fixed = _extents(contract)
+    names = [f"{register}.{axis}" for register in ("nctaid", "ntid") for axis in axes]
+    if any(fixed.get(n, 1) != 1 for n in names):
+        return None
+    return _is_one(*(n for n in names if n not in fixed))
 
 
 def axes_used(kernel: Kernel) -> frozenset[str]:
@@ -209,16 +257,14 @@ def single_thread(kernel: Kernel) -> Contract | None:
 
 def _declared(kernel: Kernel) -> Contract:
     c = kernel.contract
-    requires: list[Expr] = []
+    whose = "as given" if c.given else "as the kernel declares"
+    requires = [Binary(BOOL, Op.EQ, _special(name), Const(U32, size)) for name, size in _extents(c).items()]
     words: list[str] = []
     if c.block is not None:
-        requires += [
-            Binary(BOOL, Op.EQ, _special(f"ntid.{a}"), Const(U32, n)) for a, n in zip("xyz", c.block, strict=True)
-        ]
-        words.append(f"blocks of {c.block[0]}x{c.block[1]}x{c.block[2]} threads, as the kernel declares")
+        words.append(f"blocks of {c.block[0]}x{c.block[1]}x{c.block[2]} threads, {whose}")
+    if c.grid is not None:
+        words.append(f"a grid of {c.grid[0]}x{c.grid[1]}x{c.grid[2]} blocks, {whose}")
     if c.domain is not None and c.domain < 3:
-        axes = "yz" if c.domain == 1 else "z"
-        requires += _is_one(*(f"{r}.{a}" for r in ("nctaid", "ntid") for a in axes))
         words.append(f"a {c.domain}-dimensional launch, as the kernel declares")
     return Contract(tuple(requires), tuple(words))
 

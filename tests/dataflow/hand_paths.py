@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from gpusafe.dataflow.contracts import Effect, KernelSummary
 from gpusafe.ir.expr import F32, PTR, U32, Binary, Const, Expr, Op, PtrAdd, PtrBase, Special, const
 from gpusafe.ir.host import (
+    Alloc,
     Enqueue,
     ForeignContext,
     Frame,
@@ -109,9 +110,13 @@ class HandPath:
         length: int | Expr | None = 1024,
         initialized: bool = True,
         exclusive: bool = True,
+        born: bool = True,
     ) -> str:
+        """``born``: a blank buffer is allocated here, and not a field that another method has made."""
         size = const(length) if isinstance(length, int) else length
         self.memory[name] = Memory(name, kind, 4, size, "ctx", name, line(3), initialized, exclusive)
+        if born and not initialized:
+            self.add(Alloc(self.frames(None), f"allocation of `{name}`", name))
         return name
 
     # where we are

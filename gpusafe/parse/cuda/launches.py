@@ -25,12 +25,16 @@ _UNKNOWN: Extent = (None, None, None)
 
 @dataclass(frozen=True, slots=True)
 class FileLaunch:
-    """One ``<<<>>>``: the kernel (no template arguments), blocks and threads per axis (None: not constant)."""
+    """One ``<<<>>>``: the kernel (no template arguments), blocks and threads per axis (None: not constant).
+
+    ``args`` are the arguments that are constant integers, None for all others.
+    """
 
     kernel: str
     grid: Extent
     block: Extent
     span: Span
+    args: tuple[int | None, ...] = ()
 
 
 def launches(program: Program, items: Sequence[s.Item]) -> Iterator[FileLaunch]:
@@ -41,11 +45,21 @@ def launches(program: Program, items: Sequence[s.Item]) -> Iterator[FileLaunch]:
                 if isinstance(node, s.Launch) and isinstance(node.func, s.Name):
                     sizes = [_extent(program, item, c) for c in node.config[:2]]
                     grid, block = (*sizes, _UNKNOWN, _UNKNOWN)[:2]
-                    yield FileLaunch(node.func.name.rpartition("::")[2], grid, block, node.span)
+                    args = tuple(_number(_constant(program, item, a)) for a in node.args)
+                    yield FileLaunch(node.func.name.rpartition("::")[2], grid, block, node.span, args)
 
 
 def _extent(program: Program, function: s.Function, expr: s.Expr) -> Extent:
     """The value of one argument between the angle brackets."""
+    value = _constant(program, function, expr, "dim3")
+    if not isinstance(value, Aggregate) or len(value.fields) != len(_UNKNOWN):
+        return _UNKNOWN
+    a, b, c = (_number(field) for field in value.fields)
+    return (a, b, c)
+
+
+def _constant(program: Program, function: s.Function, expr: s.Expr, kind_name: str | None = None) -> Value | None:
+    """The value of an expression of a host function whose variables are constants, None where it is not known."""
     assert function.body is not None
     assigned = program.assigned_in(function.body)
     x = Context(program, evaluate, execute, scope=Scope(None, {}, function.scope))
@@ -56,16 +70,12 @@ def _extent(program: Program, function: s.Function, expr: s.Expr) -> Extent:
             for node in nodes(function.body):
                 if isinstance(node, s.Variable) and node.name in wanted and node.name not in assigned:
                     declare(x, node)
-            kind = t.builtin_type("dim3")
-            assert kind is not None
-            value = convert(x, value_of(x, expr), kind, expr.span)
-    except Exception:  # an unknown size is always a right answer
-        return _UNKNOWN
-    if not isinstance(value, Aggregate) or len(value.fields) != len(_UNKNOWN):
-        return _UNKNOWN
-    a, b, c = (_number(field) for field in value.fields)
-    return (a, b, c)
+            value = value_of(x, expr)
+            kind = t.builtin_type(kind_name) if kind_name is not None else None
+            return convert(x, value, kind, expr.span) if kind is not None else value
+    except Exception:  # an unknown value is always a right answer
+        return None
 
 
-def _number(value: Value) -> int | None:
+def _number(value: Value | None) -> int | None:
     return known(value.expr) if isinstance(value, Term) else None

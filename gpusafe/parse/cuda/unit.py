@@ -85,14 +85,21 @@ def lower_source(
         items.extend(found)
         errors.extend(bad)
     program = Program.of(items)
-    kernels = tuple(lower_kernel(program, instance) for instance in _instances(program, items))
+    own = tuple(sorted(launches(program, items), key=lambda launch: launch.span))
+    kernels = tuple(_launched(lower_kernel(program, instance), own) for instance in _instances(program, items))
     return CudaModule(
         (*kernels, *lost),
         _globals(program),
         ready.problems,
         tuple(errors[:_SHOWN_ERRORS]),
-        tuple(sorted(launches(program, items), key=lambda launch: launch.span)),
+        own,
     )
+
+
+def _launched(kernel: k.Kernel, own: tuple[FileLaunch, ...]) -> k.Kernel:
+    """The kernel with the sizes of the launches of its own file; instances of a template share them."""
+    sizes = tuple(k.LaunchSize(f.grid, f.block, f.span, f.args) for f in own if f.kernel == kernel.name)
+    return replace(kernel, launched=sizes) if sizes else kernel
 
 
 def _context(program: Program, scope: str) -> Context:

@@ -215,6 +215,10 @@ def test_a_launch_reads_what_nothing_wrote() -> None:
     q.buffer("raw", initialized=False)
     q.copy("io", read="raw", write="out")
     assert rules(q) == {"GS112"}
+    older = start("out")
+    older.buffer("field", initialized=False, born=False)
+    older.copy("io", read="field", write="out")
+    assert rules(older) == set()
 
 
 def test_one_buffer_passed_twice_to_a_kernel_that_writes_it() -> None:
