@@ -19,7 +19,10 @@ class Level(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing to tell the user: ``rule`` is a code of the catalogue, ``primary`` the place to look at first."""
+    """One thing to tell the user: ``rule`` is a code of the catalogue, ``primary`` the place to look at first.
+
+    ``reason`` is there for notes about what is open: why it is, in the words of the obligation.
+    """
 
     rule: str
     level: Level
@@ -29,6 +32,7 @@ class Finding:
     notes: tuple[str, ...] = ()
     help: tuple[str, ...] = ()
     unit: str | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from gpusafe import __version__
 from gpusafe.config import Options
 from gpusafe.report import sarif_rules
 from gpusafe.report.fingerprint import Fingerprints
+from gpusafe.report.open_notes import OPEN
 from gpusafe.report.sarif_place import artifact, location
 from gpusafe.report.style import Style
 from gpusafe.results import FileRecord, FileStatus, Finding, Report, Suppressed
@@ -17,9 +18,6 @@ from gpusafe.rules import reported
 from gpusafe.verdict import Site, Unit
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-
-OPEN = frozenset({"GS901", "GS902", "GS904"})
-"""Rules that report what is not settled: SARIF's kind ``open``, which has no level."""
 
 
 def render(report: Report, options: Options, style: Style) -> str:

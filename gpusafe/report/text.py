@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpusafe.config import Options
 from gpusafe.report.marks import folded
+from gpusafe.report.open_notes import is_open, open_text
 from gpusafe.report.snippet import gutter_width, snippets
 from gpusafe.report.style import Style
 from gpusafe.report.summary import summary
@@ -12,8 +13,11 @@ from gpusafe.results import FileStatus, Finding, Report
 
 
 def render(report: Report, options: Options, style: Style) -> str:
-    """The whole report."""
-    blocks = [finding_text(finding, report.sources or {}, style) for finding in report.findings]
+    """The whole report; without ``--verbose`` what is open is told briefly, and long tables are cut to their files."""
+    brief = [] if options.verbose else [finding for finding in report.findings if is_open(finding)]
+    full = [finding for finding in report.findings if options.verbose or not is_open(finding)]
+    blocks = [finding_text(finding, report.sources or {}, style) for finding in full]
+    blocks += [text] if (text := open_text(brief, style)) else []
     if not options.quiet:
         blocks += _accounts(report, style)
         table = verdict_table(report.units, style, verbose=options.verbose)

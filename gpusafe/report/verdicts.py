@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from collections.abc import Sequence
 
 from gpusafe.report.style import Style
 from gpusafe.verdict import Obligation, Unit, Verdict
 
 _REASON_WIDTH = 110
+_LONG = 30
+"""A table of more units than this is cut to what people need to see of it, unless they ask for all."""
+
+_MANY_FILES = 40
+_MAX_ASSUMPTIONS = 12
 
 
 def verdict_table(units: Sequence[Unit], style: Style, *, verbose: bool = False) -> list[str]:
-    """One line a unit; with ``verbose`` its obligations and assumptions below it."""
+    """One line a unit; with ``verbose`` its obligations and assumptions below it.
+
+    Of many units each file (of many files each folder) gets one line with its counts, and each assumption is told
+    once for all.
+    """
+    if len(units) > _LONG and not verbose:
+        return _by_file(units, style)
     names = max((len(unit.name) for unit in units), default=0)
     places = max((len(_place(unit)) for unit in units), default=0)
     lines: list[str] = []
@@ -25,6 +38,32 @@ def verdict_table(units: Sequence[Unit], style: Style, *, verbose: bool = False)
         elif verdict is Verdict.PROVED:
             lines += [f"{'':7}assuming {assumption}" for assumption in unit.assumptions]
     return lines
+
+
+def _by_file(units: Sequence[Unit], style: Style) -> list[str]:
+    files: dict[str, list[Unit]] = {}
+    many = len({unit.span.file for unit in units}) > _MANY_FILES
+    for unit in units:
+        file = unit.span.file
+        files.setdefault((os.path.dirname(file) or ".") + os.sep if many else file, []).append(unit)
+    width = max(map(len, files))
+    lines = [f"{file:{width}}  {_tally(found, style)}" for file, found in files.items()]
+    assumed = Counter(a for unit in units if unit.verdict is Verdict.PROVED for a in dict.fromkeys(unit.assumptions))
+    if assumed:
+        lines += ["", "the proofs assume (each is checked at the launches in sight; `-v` tells which proof which)"]
+        shown = assumed.most_common(_MAX_ASSUMPTIONS)
+        lines += [f"{times:6} x {assumption}" for assumption, times in shown]
+        if len(assumed) > len(shown):
+            lines.append(f"{'':9}and {len(assumed) - len(shown)} more")
+    return lines
+
+
+def _tally(units: Sequence[Unit], style: Style) -> str:
+    counts = Counter(unit.verdict for unit in units)
+    words = [f"{counts[v]} {v.value}" if counts[v] else "" for v in (Verdict.PROVED, Verdict.REFUTED, Verdict.UNKNOWN)]
+    painted = [style.paint(word.rpartition(" ")[2] or "dim", f"{word:12}") if word else " " * 12 for word in words]
+    refuted = [unit.name for unit in units if unit.verdict is Verdict.REFUTED]
+    return ("".join(painted) + ("refuted: " + ", ".join(refuted) if refuted else "")).rstrip()
 
 
 def explanation(unit: Unit) -> str:

@@ -74,6 +74,7 @@ def _note(unit: Unit, rule: str, reason: str, group: list[Obligation]) -> Findin
         tuple(questions),
         _help(rule, reason),
         unit.name,
+        reason,
     )
 
 
