@@ -80,6 +80,23 @@ class Options:
         choices=("error", "warning", "note", "never"),
     )
     strict: bool = _setting(False, "--strict", help="exit with 3 when something could not be analysed or settled")
+    baseline: str | None = _setting(
+        None,
+        "--baseline",
+        help="accept the findings that FILE holds (default: gpusafe-baseline.json, where there is one)",
+        metavar="FILE",
+        parse=str,
+    )
+    no_baseline: bool = _setting(False, "--no-baseline", help="report what a baseline accepts, too", in_file=False)
+    changed_since: str | None = _setting(
+        None,
+        "--changed-since",
+        help="report only what is new since REV (analyses both states)",
+        metavar="REV",
+        parse=str,
+        in_file=False,
+    )
+    staged: bool = _setting(False, "--staged", help="check what is staged for the next commit", in_file=False)
     ptx: str = _setting(
         "auto", "--ptx", help="compile verified kernels and check their PTX", choices=("auto", "always", "never")
     )

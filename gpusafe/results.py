@@ -44,6 +44,19 @@ class Suppressed:
     directive: Span
 
 
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """What a baseline takes out of a report.
+
+    ``where`` names it for the user (a file, a revision); ``gone`` counts the findings that it holds and that no longer
+    occur in the files that were looked at.
+    """
+
+    where: str
+    findings: tuple[Finding, ...]
+    gone: int = 0
+
+
 class FileStatus(Enum):
     """What became of a file."""
 
@@ -68,7 +81,7 @@ class Report:
     """The outcome of a run.
 
     ``sources`` maps the paths that findings name to their text (for source excerpts); ``left_out`` counts the errors
-    and warnings that ``--select`` and ``--ignore`` keep from the report.
+    and warnings that ``--select`` and ``--ignore`` keep from the report; ``accepted`` has what baselines hold already.
     """
 
     units: tuple[Unit, ...]
@@ -79,3 +92,4 @@ class Report:
     seconds: float = 0.0
     suppressed: tuple[Suppressed, ...] = ()
     left_out: int = 0
+    accepted: tuple[Accepted, ...] = ()

@@ -18,7 +18,7 @@ def parse(arguments: list[str]) -> Callable[[], int] | int:
     """The command that ``arguments`` ask for, or the exit status where argparse has already answered."""
     if arguments[:1] == ["--explain"]:  # as rustc and clippy spell it
         arguments = ["explain", *arguments[1:]]
-    parser = _parser(with_options=arguments[:1] == ["check"])
+    parser = _parser(with_options=arguments[:1] in (["check"], ["baseline"]))
     if not arguments:
         parser.print_help()
         return 2
@@ -45,6 +45,17 @@ def _parser(*, with_options: bool) -> argparse.ArgumentParser:
     check.add_argument("--config", metavar="FILE", help="read settings from FILE instead of the nearest gpusafe.toml")
     if with_options:  # the metadata is read only for the command that needs it
         _add_options(check)
+
+    baseline = _command(commands, "baseline", "accept the findings of today, so that only new ones count", _baseline)
+    baseline.add_argument(
+        "action",
+        choices=("create", "update", "prune", "show"),
+        help="record all findings; bring the record up to date; drop what is gone; list it",
+    )
+    baseline.add_argument("paths", nargs="*", metavar="PATH", help="what to check (default: this folder)")
+    baseline.add_argument("--config", metavar="FILE", help="read settings from FILE")
+    if with_options:
+        _add_options(baseline)
 
     explain = _command(commands, "explain", "what a rule finds, why it matters, how to fix it", _explain)
     explain.add_argument("rule", metavar="RULE", help="a code or name, such as GS101 or stream-race")
@@ -107,11 +118,22 @@ def _typed(parse_text: Callable[[str], Any]) -> Callable[[str], Any]:
 
 def _check(space: argparse.Namespace) -> int:
     from gpusafe.cli.check import run
+
+    return run(tuple(space.paths), _given(space), space.config)
+
+
+def _baseline(space: argparse.Namespace) -> int:
+    from gpusafe.cli.baseline import run
+
+    return run(space.action, tuple(space.paths), _given(space), space.config)
+
+
+def _given(space: argparse.Namespace) -> dict[str, Any]:
+    """The options that the command line sets."""
     from gpusafe.config import settings
 
     names = {option.name for option, _ in settings()}
-    given = {name: value for name, value in vars(space).items() if name in names}
-    return run(tuple(space.paths), given, space.config)
+    return {name: value for name, value in vars(space).items() if name in names}
 
 
 def _explain(space: argparse.Namespace) -> int:

@@ -8,38 +8,44 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from gpusafe.cli.analysis import analysed
 from gpusafe.cli.exit_codes import USAGE
-from gpusafe.cli.progress import progress
 from gpusafe.cli.settings_file import load
 from gpusafe.cli.status import exit_status
+from gpusafe.config import Options
 from gpusafe.errors import UsageError
 
 
 def run(paths: tuple[str, ...], given: Mapping[str, Any], config: str | None) -> int:
     """Check ``paths`` (default: the current folder) and write the report; returns the exit status."""
+    options, missing = prepared(paths, given, config)
+    report = analysed(options)
+
+    from gpusafe.report import render
+
+    text = render(report, options, color=use_color(options.color, options.output), width=terminal_width())
+    write(text, options.output)
+    for path in missing:
+        print(f"error: no such file or folder: {path}", file=sys.stderr)
+    return USAGE if missing else exit_status(report, options)
+
+
+def prepared(paths: tuple[str, ...], given: Mapping[str, Any], config: str | None) -> tuple[Options, list[str]]:
+    """The options in force, with the paths that exist, and the paths that do not.
+
+    Raises UsageError when none exists or the configuration is wrong.
+    """
     asked = paths or (".",)
     present = tuple(path for path in asked if os.path.lexists(path))
     missing = [path for path in asked if path not in present]
     if not present:
         raise UsageError(f"no such file or folder: {', '.join(missing)}")
     options = load(Path(present[0]), {**given, "paths": present}, config).options
+    if options.select or options.ignore:  # the catalogue is imported only where it is needed
+        from gpusafe.rules import validate_selection
 
-    from gpusafe.rules import validate_selection
-
-    validate_selection((*options.select, *options.ignore))
-
-    from gpusafe.app import check
-
-    with progress(options) as step:
-        report = check(options, step)
-
-    from gpusafe.report import render
-
-    text = render(report, options, color=use_color(options.color, options.output), width=terminal_width())
-    _write(text, options.output)
-    for path in missing:
-        print(f"error: no such file or folder: {path}", file=sys.stderr)
-    return USAGE if missing else exit_status(report, options)
+        validate_selection((*options.select, *options.ignore))
+    return options, missing
 
 
 def use_color(asked: str, output: str | None = None) -> bool:
@@ -69,7 +75,8 @@ def terminal_width() -> int:
     return max(60, shutil.get_terminal_size().columns)
 
 
-def _write(text: str, output: str | None) -> None:
+def write(text: str, output: str | None) -> None:
+    """``text`` to a file, or to stdout for None or ``-``; raises UsageError when the file cannot be written."""
     if output is None or output == "-":
         stream = sys.stdout
         reconfigure = getattr(stream, "reconfigure", None)

@@ -51,13 +51,13 @@ class Manifest:
 
 
 def read_manifest(path: Path) -> Manifest | str:
-    """The manifest, or a notice that says why it cannot be used."""
+    """The manifest, or why it cannot be used."""
     try:
         return Manifest(path, tomllib.loads(path.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError) as error:
-        return f"cannot read {path}: {error}"
+        return f"unreadable: {error}"
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
-        return f"cannot parse {path}: {error or type(error).__name__}"
+        return f"not valid TOML: {error or type(error).__name__}"
 
 
 def table(data: dict[str, Any], key: str) -> dict[str, Any]:

@@ -252,6 +252,8 @@ class _Loader:
                 yield FileRecord(key, FileStatus.ANALYSED, detail)
             else:
                 yield FileRecord(key, FileStatus.NO_GPU, detail)
+        for manifest, why in self.reader.unusable.items():
+            yield FileRecord(manifest, FileStatus.SKIPPED, why)
         for file in self.cuda:
             key = str(file)
             skipped = self.store.skipped.get(key)

@@ -51,14 +51,15 @@ class ManifestReader:
         self._store = store
         self._untrusted = untrusted
         self._manifests: dict[Path, Manifest | None] = {}
+        self.unusable: dict[str, str] = {}
         self._locks: dict[Path, Lock | None] = {}
 
     def manifest(self, path: Path) -> Manifest | None:
-        """The manifest at ``path``; a notice tells why it cannot be used."""
+        """The manifest at ``path``; ``unusable`` tells why there is none."""
         if path not in self._manifests:
             read = read_manifest(path)
             if isinstance(read, str):
-                self._store.notice(read)
+                self.unusable[str(path)] = read
             self._manifests[path] = read if isinstance(read, Manifest) else None
         return self._manifests[path]
 

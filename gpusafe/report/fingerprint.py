@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Mapping
 
@@ -10,31 +11,47 @@ from gpusafe.report.sarif_place import snippet
 from gpusafe.results import Finding
 from gpusafe.span import Span
 
+_AT_LINE = re.compile(r"(?<=\bline )\d+")
+_TRAILING_COMMA = re.compile(r",(?=[)\]}])")
+
 
 class Fingerprints:
     """Gives each finding its fingerprints; equal ones are told apart by their order in the file."""
 
     def __init__(self, sources: Mapping[str, str]) -> None:
+        self._lines: dict[str, list[str]] = {}
         self._sources = sources
         self._seen: Counter[str] = Counter()
 
     def of(self, finding: Finding) -> dict[str, str]:
-        """``primaryLocationLineHash`` (what code scanning services compare) and ``gpusafe/v1`` (rule, unit, accesses).
+        """``primaryLocationLineHash`` (what code scanning services compare) and ``gpusafe/v1`` (see ``content``).
 
         Both hold the other side of a race, so that two faults of one rule on one line stay two.
         """
         sides = [finding.primary.span, *(site.span for site in finding.related)]
-        lines = self._numbered(_digest(finding.rule, *map(self._line, sides)))
-        accesses = self._numbered(_digest(finding.rule, finding.unit or "", *map(self._access, sides)))
-        return {"primaryLocationLineHash": lines, "gpusafe/v1": accesses}
+        lines = self._numbered(_digest("line", finding.rule, *map(self._line, sides)))
+        return {"primaryLocationLineHash": lines, "gpusafe/v1": self.content(finding)}
+
+    def content(self, finding: Finding) -> str:
+        """Made of the rule, the function and the accesses: no file names, no lines, no layout.
+
+        What is open has its reason instead of its accesses, which may be a whole function.
+        """
+        if finding.reason is not None:
+            told = [_AT_LINE.sub("", finding.reason)]
+        else:
+            told = [self._access(span) for span in (finding.primary.span, *(s.span for s in finding.related))]
+        return self._numbered(_digest(finding.rule, finding.unit or "", *told))
 
     def _line(self, span: Span) -> str:
-        source = self._sources.get(span.file, "").split("\n")
+        if span.file not in self._lines:
+            self._lines[span.file] = self._sources.get(span.file, "").split("\n")
+        source = self._lines[span.file]
         text = source[span.line - 1] if 0 < span.line <= len(source) else ""
         return f"{span.file}:{''.join(text.split())}"
 
     def _access(self, span: Span) -> str:
-        return "".join(snippet(span, self._sources).split())
+        return _TRAILING_COMMA.sub("", "".join(snippet(span, self._sources, limit=None).split()))
 
     def _numbered(self, digest: str) -> str:
         self._seen[digest] += 1

@@ -25,6 +25,10 @@ def render(report: Report, options: Options, style: Style) -> str:
         "findings": [_finding(finding) for finding in report.findings],
         "suppressed": [_suppressed(item) for item in report.suppressed],
         "left_out": report.left_out,
+        "accepted": [
+            {"where": a.where, "gone": a.gone, "findings": [_finding(finding) for finding in a.findings]}
+            for a in report.accepted
+        ],
         "files": [_file(record) for record in report.files],
         "notices": list(report.notices),
         "seconds": round(report.seconds, 3),

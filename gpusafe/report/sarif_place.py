@@ -37,8 +37,8 @@ def location(span: Span, label: str, sources: Mapping[str, str]) -> dict[str, An
     return place
 
 
-def snippet(span: Span, sources: Mapping[str, str]) -> str:
-    """The source text of a span, cut short; empty where the source is not at hand."""
+def snippet(span: Span, sources: Mapping[str, str], *, limit: int | None = _MAX_SNIPPET) -> str:
+    """The source text of a span, cut to ``limit`` characters; empty where the source is not at hand."""
     source = sources.get(span.file)
     if source is None:
         return ""
@@ -50,4 +50,4 @@ def snippet(span: Span, sources: Mapping[str, str]) -> str:
     else:
         lines[0] = lines[0][span.col - 1 :]
         lines[-1] = lines[-1][: span.end_col - 1]
-    return "\n".join(lines)[:_MAX_SNIPPET]
+    return "\n".join(lines)[:limit]

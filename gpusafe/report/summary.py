@@ -22,6 +22,11 @@ def _findings(report: Report, style: Style) -> str:
         parts.append(style.paint("warning", _count(counts[Level.WARNING], "warning")))
     if report.suppressed:
         parts.append(f"{len(report.suppressed)} allowed by directives")
+    for taken in report.accepted:
+        if taken.findings:
+            parts.append(f"{len(taken.findings)} accepted: in {taken.where}")
+        if taken.gone:
+            parts.append(f"{taken.gone} of {taken.where} gone")
     if report.left_out:
         parts.append(f"{report.left_out} left out by --select or --ignore")
     return ", ".join(parts)

@@ -230,7 +230,7 @@ def test_modules_in_circles_are_reported_and_end(tmp_path: Path, files: dict[str
     assert len(workspace.files) == len(files)
 
 
-def test_manifests_that_cannot_be_used_are_notices(tmp_path: Path) -> None:
+def test_manifests_that_cannot_be_used_are_told(tmp_path: Path) -> None:
     files = {
         "Cargo.toml": '[workspace]\nmembers = ["good", "missing", "glob-*"]',
         "good/Cargo.toml": '[package]\nname = "good"',
@@ -241,7 +241,10 @@ def test_manifests_that_cannot_be_used_are_notices(tmp_path: Path) -> None:
     }
     workspace = loaded(tmp_path, files)
     assert {c.kind for c in workspace.crates} == {"bin", "loose"}
-    assert len([n for n in workspace.notices if "missing" in n or "cannot parse" in n]) == 2
+    assert len([n for n in workspace.notices if "missing" in n]) == 1
+    (bad,) = [record for record in workspace.files if record.status is FileStatus.SKIPPED]
+    assert bad.path.endswith("bad/Cargo.toml")
+    assert bad.detail.startswith("not valid TOML")
 
 
 def test_every_file_is_accounted_for(tmp_path: Path) -> None:
