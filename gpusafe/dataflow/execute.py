@@ -210,6 +210,8 @@ class Executor:
     ) -> Access:
         """Records an access to one target."""
         assert target.region is not None
+        if writes and self.regions[target.region].space is Space.CONSTANT:
+            self._gap(f"a write to `{target.region}`, which is constant memory", span)
         context = self.context(state.under(target.cond))
         access = Access(
             target.region,

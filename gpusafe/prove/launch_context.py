@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from gpusafe.dataflow.terms import Term, Terms
 from gpusafe.dataflow.values import Bindings, Values
 from gpusafe.ir import expr as ir
-from gpusafe.ir.expr import BOOL, I64, U32, U64, Binary, Cast, Const, Expr, Op, Special
+from gpusafe.ir.expr import BOOL, I64, U32, U64, Binary, Cast, Const, Expr, Op, Param, Special
 from gpusafe.ir.host import LaunchArg, LaunchSite
 from gpusafe.ir.kernel import AsyncCopy, Atomic, Barrier, Kernel, KernelParam, MBarrier, WarpOp
 from gpusafe.ir.kernel import LaunchContract as DeclaredLaunch
@@ -281,8 +281,32 @@ def of_contract(kernel: Kernel, contract: Contract) -> LaunchContext:
     bound = Values(terms, Bindings(specials))
     premises = tuple(bound.evaluate(c, {}) for c in contract.requires)
     return LaunchContext(
-        terms, Bindings(specials), _nontrivial(premises, terms), requires=contract.requires, in_words=contract.in_words
+        terms,
+        Bindings(specials, _stated(kernel, bound)),
+        _nontrivial(premises, terms),
+        requires=contract.requires,
+        in_words=contract.in_words,
     )
+
+
+def _stated(kernel: Kernel, values: Values) -> dict[str, Term]:
+    """The scalars whose value the user's own conditions give (`requires(n == blockDim.x)` under a known block)."""
+    found: dict[str, Term] = {}
+    for cond in kernel.requires:
+        match cond:
+            case Binary(op=Op.EQ, a=a, b=b):
+                for side, other in ((a, b), (b, a)):
+                    param, value = _bare(side), values.evaluate(other, {})
+                    if param is not None and isinstance(value.const, int) and 0 <= value.const <= param.type.high:
+                        found.setdefault(param.name, values.terms.const(value.const, param.type))
+    return found
+
+
+def _bare(side: Expr) -> Param | None:
+    """The integer parameter that an expression is, beside casts that lose nothing of a value from 0 up."""
+    while isinstance(side, Cast) and side.a.type.kind == "int" and side.type.bits >= side.a.type.bits:
+        side = side.a
+    return side if isinstance(side, Param) and side.type.kind == "int" else None
 
 
 def holds(contract: tuple[ir.Expr, ...], context: LaunchContext) -> bool | None:

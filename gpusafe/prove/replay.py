@@ -9,6 +9,7 @@ from typing import Any
 
 from gpusafe.dataflow.arith import clip, fold
 from gpusafe.dataflow.concrete import ConcreteLaunch, Meeting, Outcome, run
+from gpusafe.dataflow.concrete.evaluate import Unknowable, compile_expr
 from gpusafe.dataflow.concrete.machine import TOO_LONG
 from gpusafe.dataflow.taint import Taints, can_order, taints
 from gpusafe.dataflow.terms import Term, postorder
@@ -178,7 +179,7 @@ def concrete(context: LaunchContext, kernel: Kernel, symbols: dict[str, int], fa
         same[name] = (other, moved)
     dynamic = context.specials.get("dynamic_smem_bytes")
     shared = number(dynamic, symbols, fallback) if dynamic is not None else None
-    return ConcreteLaunch(
+    launch = ConcreteLaunch(
         (sizes["nctaid"][0], sizes["nctaid"][1], sizes["nctaid"][2]),
         (block[0], block[1], block[2]),
         params,
@@ -187,6 +188,19 @@ def concrete(context: LaunchContext, kernel: Kernel, symbols: dict[str, int], fa
         contents(0),
         shared if shared is not None else 1 << 16,
     )
+    return launch if _meets(kernel, launch) else None
+
+
+def _meets(kernel: Kernel, launch: ConcreteLaunch) -> bool:
+    """Whether a launch keeps to what the user requires of every launch (not, where that is not known)."""
+    env: dict[str, Any] = {f"param {name}": value for name, value in launch.params.items()}
+    env |= {f"length {region}": length for region, length in launch.lengths.items()}
+    for register, sizes in (("ntid", launch.block), ("nctaid", launch.grid)):
+        env |= {f"%{register}.{axis}": size for axis, size in zip("xyz", sizes, strict=True)}
+    try:
+        return all(compile_expr(cond)(env) is True for cond in kernel.requires)
+    except Unknowable:
+        return False
 
 
 def _scalar(type_: Type, bound: Term | None, symbols: dict[str, int], fallback: int, name: str) -> Any:

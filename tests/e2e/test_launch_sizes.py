@@ -46,6 +46,27 @@ def test_launches_of_the_file_decide(tmp_path: Path, launch: str, expected: Verd
     assert verdict(tmp_path, RING + "int main() { int *a; " + launch + " }") is expected
 
 
+def test_a_counterexample_keeps_to_what_the_user_requires(tmp_path: Path) -> None:
+    strided = """
+__global__ void scale(float *a, int step) {
+    // gpusafe: requires(step == blockDim.x)
+    for (int i = threadIdx.x; i < 100 * step; i += step) a[i] *= 2.0f;
+}
+"""
+    assert verdict(tmp_path, strided, block=(512, 1, 1), grid=(1, 1, 1)) is Verdict.PROVED
+    assert verdict(tmp_path, strided.replace("==", "<="), block=(512, 1, 1), grid=(1, 1, 1)) is Verdict.REFUTED
+    nothing_to_show = strided.replace("step ==", "step % 2 == 1 && step ==")
+    assert verdict(tmp_path, nothing_to_show, block=(512, 1, 1), grid=(1, 1, 1)) is not Verdict.REFUTED
+
+
+@pytest.mark.parametrize(
+    "body", ["memcpy(&a[threadIdx.x], 0, 4);", "table[threadIdx.x] = a[threadIdx.x];", "*(int *)nullptr = 1;"]
+)
+def test_what_no_program_may_do_is_not_proved(tmp_path: Path, body: str) -> None:
+    text = "__constant__ int table[64]; __global__ void odd(int *a) { " + body + " }"
+    assert verdict(tmp_path, text, block=(64, 1, 1), grid=(1, 1, 1)) is Verdict.UNKNOWN
+
+
 def test_an_extent_has_one_to_three_sizes() -> None:
     assert parse_extent("256") == (256, 1, 1)
     assert parse_extent("16x8") == (16, 8, 1)

@@ -44,6 +44,8 @@ def _take(x: Context, src: Value, count: int, site: CallSite) -> Expr:
         if kind.bits == count * 8:
             held = Var(kind, src.place.name)
             return held if kind.kind == "int" else Opaque(type_, "bits", (held,))
+    if not isinstance(src, AddressOf):
+        raise Unsupported(f"`{site.last}` from an unknown place")
     return x.havoc(site.span, f"{site.last} source", type_, "the bytes of a local variable")
 
 

@@ -59,8 +59,18 @@ def _assume(x: Context, site: CallSite) -> Operand:
     return NOTHING
 
 
+def _said(x: Context, site: CallSite) -> Operand:
+    """A claim for another prover (GPUVerify's assertions and invariants): it does nothing when the kernel runs."""
+    return NOTHING
+
+
 def _requires(x: Context, site: CallSite) -> Operand:
-    """``__requires(c)`` of GPUVerify: what its user states about every launch, at the start of a kernel."""
+    """``__requires(c)`` of GPUVerify: what its user states about every launch, at the start of a kernel.
+
+    In a device function it is a claim about the callers.
+    """
+    if len(x.frames) > 1:
+        return NOTHING
     with x.without_statements() as made:
         cond = truth(site.value(x, 0))
     uniform = all(not isinstance(part, (Var, Opaque)) for part in terms.walk(cond))
@@ -122,6 +132,11 @@ def _cluster(action: str) -> Builtin:
     return handler
 
 
+CLAIMS = (
+    "__assert", "__global_assert", "__invariant", "__global_invariant", "__function_wide_invariant",
+    "__candidate_assert", "__candidate_invariant", "__candidate_global_invariant", "__ensures", "__global_ensures",
+    "__requires_fresh_array", "__function_wide_candidate_invariant", "__candidate_ensures", "__candidate_requires",
+)  # fmt: skip
 SYNC: dict[str, Builtin] = {
     "__syncthreads": _syncthreads,
     "__barrier_sync": lambda x, site: _named_barrier(x, site),
@@ -139,6 +154,7 @@ SYNC: dict[str, Builtin] = {
     "__assert_fail": _trap,
     "assert": _assume,
     "__requires": _requires,
+    **dict.fromkeys(CLAIMS, _said),
     "__assume": _assume,
     "__builtin_assume": _assume,
     "cuda::atomic_thread_fence": _named_fence,
