@@ -21,6 +21,8 @@ from gpusafe.results import Finding, Report
 from gpusafe.span import Span
 from gpusafe.verdict import Obligation, Unit, Verdict
 
+_CONTRADICTION = "what `{}` requires and assumes contradicts itself: no launch meets it, and it has no effect"
+
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
@@ -81,7 +83,14 @@ def _lower(workspace: Workspace) -> tuple[tuple[Kernel, ...], tuple[Problem, ...
     for _, module in lower_sources(workspace):
         kernels += module.kernels
     unique = {k.key: k for k in kernels}
-    return attach(unique.values(), workspace.sources)
+    stated, problems = attach(unique.values(), workspace.sources)
+    if not any(k.requires or k.assumes for k in stated):
+        return stated, problems
+    from gpusafe.prove.contents import without_contradictions
+
+    consistent, contradictory = without_contradictions(stated)
+    told = (Problem(k.span, _CONTRADICTION.format(k.name)) for k in contradictory)
+    return consistent, (*problems, *told)
 
 
 def _sized(kernel: Kernel, options: Options) -> Kernel:

@@ -57,7 +57,7 @@ class Executor:
     def run(self) -> Trace:
         """Executes the whole body."""
         state = State({}, (), ph.start(self.terms))
-        for cond in self.kernel.requires:
+        for cond in (*self.kernel.requires, *self.kernel.assumes):
             self.trace.facts.append(Fact((), self.values.evaluate(cond, {}), len(self.trace.facts)))
         try:
             self.block(self.kernel.body, state)

@@ -358,7 +358,9 @@ class Kernel:
     that the user stated (``// gpusafe: requires(..)``) over Param, Length and Special terms. ``generic``: it has type
     or const
     parameters that were not instantiated. ``injective``: regions that hold no value twice, as the user states
-    (``// gpusafe: assume(injective(perm))``). ``launched``: the launches that its own CUDA C file makes.
+    (``// gpusafe: assume(injective(perm))``); ``monotone``: regions whose values never fall from one element to the
+    next. ``assumes`` are conditions that the user vouches for: unlike ``requires``, no launch is held to them.
+    ``launched``: the launches that its own CUDA C file makes.
     """
 
     name: str
@@ -373,6 +375,8 @@ class Kernel:
     generic: bool = False
     injective: tuple[str, ...] = ()
     launched: tuple[LaunchSize, ...] = ()
+    monotone: tuple[str, ...] = ()
+    assumes: tuple[Expr, ...] = ()
 
     @property
     def key(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpusafe.dataflow.contracts import Effect, KernelSummary
 from gpusafe.dataflow.terms import Term, postorder
@@ -11,6 +11,7 @@ from gpusafe.ir.expr import Const
 from gpusafe.ir.host import LaunchSite
 from gpusafe.ir.kernel import Kernel, Scope, Space
 from gpusafe.prove.bounds import fixed_regions
+from gpusafe.prove.contents import possible
 from gpusafe.prove.launch_context import (
     Contract,
     LaunchContext,
@@ -62,6 +63,8 @@ def check_kernel(kernel: Kernel, sites: Sequence[LaunchSite] = ()) -> KernelResu
         found = _proved(kernel, analysis, words) + _bounds_at(kernel, sites)
         return _result(kernel, analysis, _unique(found), contract, words)
     contexts = _distinct([*(of_site(kernel, s) for s in sites), *of_sizes(kernel)])
+    if kernel.assumes and not all(possible(kernel, c) for c in contexts):
+        return _unassumed(kernel, sites)
     if not contexts:
         return _without_launch(kernel)
     analyses = [analyse(kernel, c) for c in contexts[:SITES_LIMIT]]
@@ -72,6 +75,15 @@ def check_kernel(kernel: Kernel, sites: Sequence[LaunchSite] = ()) -> KernelResu
         reason = f"the kernel is launched in {len(contexts)} different ways, of which gpusafe looked at {SITES_LIMIT}"
         worst.append(Obligation("GS901", "all launches are looked at", Verdict.UNKNOWN, kernel.span, reason))
     return _result(kernel, analyses[0], worst, None, words)
+
+
+def _unassumed(kernel: Kernel, sites: Sequence[LaunchSite]) -> KernelResult:
+    """A kernel of which a launch in sight contradicts what the user assumes: the assumption counts for nothing."""
+    result = check_kernel(replace(kernel, assumes=()), sites)
+    reason = f"a launch in sight contradicts what is assumed of `{kernel.name}`"
+    question = f"the launches agree with what is assumed of `{kernel.name}`"
+    open_ = Obligation("GS901", question, Verdict.UNKNOWN, kernel.span, reason)
+    return replace(result, kernel=kernel, obligations=(*result.obligations, open_))
 
 
 def _signals(analysis: Analysis) -> list[str]:
@@ -116,7 +128,10 @@ def _under_contract(kernel: Kernel) -> tuple[Contract, Analysis] | None:
             continue
         seen.add(contract.requires)
         rlimit = HASTY_RLIMIT if contract.in_words else 0
-        analysis = analyse(kernel, of_contract(kernel, contract), hasty=True, rlimit=rlimit)
+        context = of_contract(kernel, contract)
+        if not possible(kernel, context):
+            continue
+        analysis = analyse(kernel, context, hasty=True, rlimit=rlimit)
         if analysis.proved:
             return contract, analysis
     return None
@@ -147,6 +162,8 @@ def _apart(kernel: Kernel) -> tuple[str, ...]:
     stated = (
         *((f"what `{kernel.name}` requires",) if kernel.requires else ()),
         *(f"`{name}` holds no value twice" for name in kernel.injective),
+        *(f"the values of `{name}` never fall" for name in kernel.monotone),
+        *((f"what is assumed of `{kernel.name}`",) if kernel.assumes else ()),
     )
     names = [p.region for p in kernel.params if p.region is not None]
     if len(names) < 2:
@@ -298,15 +315,15 @@ def _of_barriers(kernel: Kernel, analysis: Analysis, replayer: Replayer, words: 
 def _without_launch(kernel: Kernel) -> KernelResult:
     """A kernel that nothing in sight launches and no contract proves: refuted only by a race that needs no choice."""
     alone = single_thread(kernel)
-    if alone is not None:
+    if alone is not None and possible(kernel, of_contract(kernel, alone)):
         analysis = analyse(kernel, of_contract(kernel, alone), hasty=True)
         if analysis.proved:
             words = (*alone.in_words, *_apart(kernel))
             reason = "the kernel never asks which thread it is: one thread alone may run it, and no launch is in sight"
             open_ = Obligation("GS113", "one thread alone runs the kernel", Verdict.UNKNOWN, kernel.span, reason)
             return _result(kernel, analysis, [*_proved(kernel, analysis, words), open_], alone, words)
-    tries = contracts(kernel)
-    context = of_contract(kernel, tries[min(1, len(tries) - 1)])
+    tries = [of_contract(kernel, c) for c in contracts(kernel)]
+    context = next((c for c in tries[1:] if possible(kernel, c)), tries[0])
     analysis = analyse(kernel, context)
     obligations = []
     for o in _obligations(kernel, [analysis], context.in_words):

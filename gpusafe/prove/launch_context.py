@@ -150,28 +150,28 @@ class Contract:
 
 def contracts(kernel: Kernel) -> tuple[Contract, ...]:
     """The contracts to try, most general first: any launch, then one of as many dimensions as the kernel looks at."""
-    declared = _declared(kernel)
-    words = declared.in_words
+    stated = declared(kernel)
+    words = stated.in_words
     few = "fewer than 2^31 threads along each axis"
     small = 1 << 31
     axes = axes_used(kernel)
     if "z" in axes:
-        return (Contract((*declared.requires, *(_few(a, small) for a in "xyz")), (*words, few)),)
+        return (Contract((*stated.requires, *(_few(a, small) for a in "xyz")), (*words, few)),)
     if "y" in axes:
         two = _flat(kernel.contract, "z")
         if two is None:
-            return (Contract((*declared.requires, *(_few(a, small) for a in "xyz")), (*words, few)),)
+            return (Contract((*stated.requires, *(_few(a, small) for a in "xyz")), (*words, few)),)
         flat = Contract(
-            (*declared.requires, *two, _few("x", small), _few("y", small)),
+            (*stated.requires, *two, _few("x", small), _few("y", small)),
             (*words, *(("a launch of at most two dimensions",) if two else ()), few),
         )
         return (flat,)
     one = _flat(kernel.contract, "yz")
-    if not one:  # declared: that, or more dimensions
-        return (declared,)
+    if not one:  # stated: that, or more dimensions
+        return (stated,)
     return (
-        declared,
-        Contract((*declared.requires, *one, _few("x", small)), (*words, "a one-dimensional launch", few)),
+        stated,
+        Contract((*stated.requires, *one, _few("x", small)), (*words, "a one-dimensional launch", few)),
     )
 
 
@@ -210,7 +210,7 @@ def _extents(contract: DeclaredLaunch) -> dict[str, int]:
 
 
 def _flat(contract: DeclaredLaunch, axes: str) -> tuple[Expr, ...] | None:
-    """The conditions that make some axes of one thread, beside what is declared; None where that says otherwise."""
+    """The conditions that make some axes of one thread, beside what is stated; None where that says otherwise."""
     fixed = _extents(contract)
     names = [f"{register}.{axis}" for register in ("nctaid", "ntid") for axis in axes]
     if any(fixed.get(n, 1) != 1 for n in names):
@@ -255,7 +255,8 @@ def single_thread(kernel: Kernel) -> Contract | None:
     return Contract(_is_one(*(f"{r}.{a}" for r in ("nctaid", "ntid") for a in "xyz")), (words,))
 
 
-def _declared(kernel: Kernel) -> Contract:
+def declared(kernel: Kernel) -> Contract:
+    """What the source declares of every launch of a kernel."""
     c = kernel.contract
     whose = "as given" if c.given else "as the kernel declares"
     requires = [Binary(BOOL, Op.EQ, _special(name), Const(U32, size)) for name, size in _extents(c).items()]

@@ -13,6 +13,7 @@ from gpusafe.dataflow.linear import Linear, forced
 from gpusafe.dataflow.phases import Phase, PhasePoint, points, terms_of
 from gpusafe.dataflow.terms import Term
 from gpusafe.ir.kernel import Scope
+from gpusafe.prove.contents import facts_of_contents
 from gpusafe.prove.encode import Encoder, Thread
 
 Z = Any
@@ -46,7 +47,8 @@ class Setting:
 
     ``written``: regions that the launch writes. ``premises``: conditions on the launch (contract, host facts).
     ``counters``: regions that are only ever added to atomically, so that each addition gets a place of its own.
-    ``per_block``: regions of which each block has its own.
+    ``per_block``: regions of which each block has its own. ``injective`` and ``monotone``: what the user states of the
+    contents of a region, with the size of its elements in bytes.
     """
 
     trace: Trace
@@ -54,7 +56,8 @@ class Setting:
     written: frozenset[str]
     premises: tuple[Term, ...] = ()
     counters: frozenset[str] = frozenset()
-    injective: frozenset[str] = frozenset()
+    injective: frozenset[tuple[str, int]] = frozenset()
+    monotone: frozenset[tuple[str, int]] = frozenset()
     flags: frozenset[str] = frozenset()
     counts: dict[str, int] = field(default_factory=dict)
     per_block: frozenset[str] = frozenset()
@@ -125,9 +128,8 @@ def lemmas(enc: Encoder, setting: Setting) -> list[Z]:
         for y, two in enc.loads[i + 1 :]:
             if one is not two:
                 out += _same_loads(enc, setting, x, y, one, two)
-    for i, (x, one) in enumerate(enc.constants):
-        for y, two in enc.constants[i + 1 :]:
-            out += _injective(enc, setting, x, y, one, two)
+    if setting.injective or setting.monotone:
+        out += facts_of_contents(enc, setting.injective, setting.monotone)
     for i, (x, one) in enumerate(enc.atomics):
         for y, two in enc.atomics[i + 1 :]:
             if one is not two:
@@ -146,15 +148,6 @@ def _same_loads(enc: Encoder, setting: Setting, x: Term, y: Term, one: Thread, t
     if enc.same_block:
         premise.append(same_phase(enc, _load_phase(x), _load_phase(y), one, two))
     return [z3.Implies(z3.And(*premise), enc.encode(x, one) == enc.encode(y, two))]
-
-
-def _injective(enc: Encoder, setting: Setting, x: Term, y: Term, one: Thread, two: Thread) -> list[Z]:
-    """Different cells of a region without repetitions hold different values."""
-    assert isinstance(x.data, tuple) and isinstance(y.data, tuple)
-    if x.data[0] != y.data[0] or x.data[0] not in setting.injective or x.type != y.type:
-        return []
-    elsewhere = enc.encode(x.args[0], one) != enc.encode(y.args[0], two)
-    return [z3.Implies(elsewhere, enc.encode(x, one) != enc.encode(y, two))]
 
 
 def _load_phase(load: Term) -> Phase:

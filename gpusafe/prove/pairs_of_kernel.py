@@ -10,6 +10,7 @@ from gpusafe.dataflow.execute import Executor
 from gpusafe.dataflow.intervals import Intervals
 from gpusafe.dataflow.terms import Term
 from gpusafe.ir.kernel import Kernel, Scope, Space
+from gpusafe.prove.contents import whole_regions
 from gpusafe.prove.divergence import diverges
 from gpusafe.prove.launch_context import LaunchContext
 from gpusafe.prove.pairs import RLIMIT, Answer, Setting, apart_in_time, conflicting, meet, solve, threads, uses_own_copy
@@ -117,9 +118,17 @@ def setting_of(kernel: Kernel, trace: Trace, context: LaunchContext, rlimit: int
     written = frozenset(a.region for a in trace.accesses if a.writes)
     counters = frozenset(r for r in written if _counts(trace, r, context.specials))
     per_block = frozenset(r.name for r in kernel.regions if r.space in SHARED)
-    injective = frozenset(kernel.injective)
+    whole = whole_regions(kernel, context)
     base = Setting(
-        trace, context.specials, written, context.premises, counters, injective, per_block=per_block, rlimit=rlimit
+        trace,
+        context.specials,
+        written,
+        context.premises,
+        counters,
+        frozenset(r for r in whole if r[0] in kernel.injective),
+        monotone=frozenset(r for r in whole if r[0] in kernel.monotone),
+        per_block=per_block,
+        rlimit=rlimit,
     )
     if not rlimit or not any(a.mode == "atomic" for a in trace.accesses):
         return base

@@ -1,7 +1,8 @@
 """a gpusafe comment or attribute that cannot be read, or that lacks its reason
 
 ## What it does
-Names directives with an unknown verb or rule, a contract that does not parse or that has no effect, an `allow`
+Names directives with an unknown verb or rule, a contract that does not parse, that has no effect or that no launch
+could meet, an `allow`
 without a reason, and directives that no statement or item follows.
 
 ## Why is this bad

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gpusafe.ir import expr as ir
 from gpusafe.ir.kernel import Kernel
-from gpusafe.parse.directives.expr import DirectiveError
+from gpusafe.parse.directives.expr import Apply, DirectiveError, Name
 from gpusafe.parse.directives.model import Contract, Problem
 from gpusafe.parse.directives.read import read
 from gpusafe.parse.directives.terms import to_term
@@ -15,7 +15,7 @@ from gpusafe.span import Span
 
 
 def attach(kernels: Iterable[Kernel], sources: Mapping[str, str]) -> tuple[tuple[Kernel, ...], tuple[Problem, ...]]:
-    """The kernels with the ``requires`` of their comments and attributes, and the contracts that have no effect.
+    """The kernels with the contracts of their comments and attributes, and the contracts that have no effect.
 
     A contract without effect is never dropped silently: it is one of the problems, for GS906.
     """
@@ -24,17 +24,17 @@ def attach(kernels: Iterable[Kernel], sources: Mapping[str, str]) -> tuple[tuple
     problems: dict[tuple[Span, str], Problem] = {}
     attached: list[Kernel] = []
     for kernel in kernels:
-        terms: list[ir.Expr] = []
+        stated = kernel
         for contract in contracts.get(kernel.span.file, ()):
             if not _speaks_of(contract, kernel.span):
                 continue
             key = (contract.span, contract.text)
             used.add(key)
             try:
-                terms.append(_condition(contract, kernel))
+                stated = _stated(contract, stated)
             except DirectiveError as problem:
                 problems[key] = Problem(contract.span, f"`{contract.text}` has no effect: {problem}")
-        attached.append(replace(kernel, requires=(*kernel.requires, *terms)) if terms else kernel)
+        attached.append(stated)
     for contract in (c for found in contracts.values() for c in found):
         key = (contract.span, contract.text)
         if key not in used:
@@ -47,9 +47,33 @@ def _speaks_of(contract: Contract, function: Span) -> bool:
     return function.contains(contract.span) or before
 
 
+def _stated(contract: Contract, kernel: Kernel) -> Kernel:
+    """The kernel with one more contract."""
+    match contract.verb, contract.expr:
+        case "assume", Apply(("injective" | "monotone") as fact, (Name() as name,)):
+            region = _read_only(str(name), kernel)
+            if fact == "injective":
+                return replace(kernel, injective=(*kernel.injective, region))
+            return replace(kernel, monotone=(*kernel.monotone, region))
+        case "assume", _:
+            return replace(kernel, assumes=(*kernel.assumes, _condition(contract, kernel)))
+        case _, Apply(("injective" | "monotone") as fact, _):
+            raise DirectiveError(f"a launch cannot be held to `{fact}(..)`; write `assume({contract.text})`")
+    return replace(kernel, requires=(*kernel.requires, _condition(contract, kernel)))
+
+
+def _read_only(name: str, kernel: Kernel) -> str:
+    """The region of an array argument that a fact about contents can speak of."""
+    region = next((p.region for p in kernel.params if p.name == name), None)
+    found = next((r for r in kernel.regions if r.name == region), None)
+    if found is None:
+        raise DirectiveError(f"there is no array `{name}` here")
+    if found.exclusive:
+        raise DirectiveError(f"the kernel may write `{name}`, so that what holds of it at the start need not last")
+    return found.name
+
+
 def _condition(contract: Contract, kernel: Kernel) -> ir.Expr:
-    if contract.verb != "requires":
-        raise DirectiveError(f"`{contract.verb}` is not used yet")
     scalars = {p.name: ir.Param(p.type, p.name) for p in kernel.params if p.kind == "scalar" and p.type is not None}
     lengths = {p.name: ir.Length(ir.USIZE, p.region) for p in kernel.params if p.region is not None}
     for region in kernel.regions:

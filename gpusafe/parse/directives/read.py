@@ -18,7 +18,6 @@ _TOOL = re.compile(r"\s*gpusafe\s*::\s*")
 _REASON = re.compile(r'reason\s*=\s*"(?P<text>(?:\\.|[^"\\])*)"\s*\Z', re.DOTALL)
 _CODE = re.compile(r"[A-Za-z][\w-]*\Z")
 _VERBS = ("allow", "requires", "assume")
-_OFFERED = ("allow", "requires")  # those that have an effect
 
 
 @dataclass(slots=True)
@@ -120,10 +119,10 @@ def _directive(body: str, span: Span, covers: Span | None, found: _Found, *, qui
 def _read_one(body: str, span: Span, covers: Span | None, found: _Found, *, quiet: bool) -> None:
     call = _CALL.match(body)
     if call is None:
-        raise DirectiveError(f"expected {', '.join(f'`{verb}(..)`' for verb in _OFFERED)}")
+        raise DirectiveError(f"expected {', '.join(f'`{verb}(..)`' for verb in _VERBS)}")
     verb = call["verb"]
     if verb not in _VERBS:
-        raise DirectiveError(f"there is no directive `{verb}` (there are {' and '.join(_OFFERED)})")
+        raise DirectiveError(f"there is no directive `{verb}` (there are {', '.join(_VERBS[:-1])} and {_VERBS[-1]})")
     code = scan("", body).code
     close = closing(code, call.end() - 1)
     if code[close : close + 1] != ")":
