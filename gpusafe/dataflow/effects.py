@@ -139,7 +139,7 @@ class _Launch:
     def unresolved(self) -> list[str]:
         """What of the launch's arguments is not known and may reach memory."""
         if self.summary is None:
-            return [f"the kernel {self.title} was not found, so what it does to its arguments is not known"]
+            return [f"{self.title} was not found, so what it does to its arguments is not known"]
         if self.owners is None:
             wanted = sum(max(1, p.slots) for p in self.summary.kernel.params)
             return [f"the launch of {self.title} passes {len(self.op.args)} arguments where the kernel takes {wanted}"]

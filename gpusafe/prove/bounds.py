@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import z3
 
@@ -17,8 +18,10 @@ from gpusafe.prove.counterexample import element, geometry, who
 from gpusafe.prove.launch_context import LaunchContext
 from gpusafe.prove.pairs import Answer, Setting, decide, threads, where
 from gpusafe.prove.pairs_of_kernel import Analysis
-from gpusafe.prove.replay import Replayer, contents, launches, number
+from gpusafe.prove.replay import SCALARS, Replayer, concrete, contents, number
 from gpusafe.verdict import Counterexample, Obligation, Site, Verdict
+
+TRIED = (*SCALARS, 7)  # an unknown of the host must lead outside with a small value, too: it may be bounded elsewhere
 
 
 def leaves(setting: Setting, access: Access, size: Term) -> Answer:
@@ -55,15 +58,20 @@ def seen_outside(
     if len(symbols) > 1:
         return None
     seen = []
-    for launch in launches(context, replayer.kernel, None if symbols else answer.model):
-        found = _run_outside(replayer, launch, access, answer, sizes)
+    model = {} if symbols or answer.model is None else answer.model.symbols
+    for values, fallback in product((model, {}) if model else ({},), TRIED if symbols else SCALARS):
+        launch = concrete(context, replayer.kernel, values, fallback)
+        if launch is None:
+            continue
+        numbers = {name: number(term, values, fallback) for name, term in sizes.items()}
+        found = _run_outside(replayer, launch, access, answer, numbers)
         if found is not None:
             seen.append((launch, found))
-            if not symbols or len(seen) > 1:
+            if not symbols:
                 return seen[0]
         elif symbols:
             return None
-    return None
+    return seen[0] if len(seen) > 1 else None
 
 
 def _symbols(roots: list[Term]) -> set[object]:
@@ -71,11 +79,8 @@ def _symbols(roots: list[Term]) -> set[object]:
 
 
 def _run_outside(
-    replayer: Replayer, launch: ConcreteLaunch, access: Access, answer: Answer, sizes: dict[str, Term]
+    replayer: Replayer, launch: ConcreteLaunch, access: Access, answer: Answer, known: dict[str, int | None]
 ) -> OutOfBounds | None:
-    symbols = answer.model.symbols if answer.model is not None else {}
-    fallback = next((v for v in launch.params.values() if isinstance(v, int)), 1000)
-    known = {name: number(term, symbols, fallback) for name, term in sizes.items()}
     numbers = {name: n for name, n in known.items() if n is not None}
     if any(n < 0 for n in numbers.values()):
         return None  # such a slice panics before the launch

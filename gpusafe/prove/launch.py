@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from gpusafe.dataflow.accesses import Access
 from gpusafe.dataflow.concrete import ConcreteLaunch
@@ -14,7 +15,7 @@ from gpusafe.ir.host import LaunchSite
 from gpusafe.ir.kernel import Kernel, Space
 from gpusafe.prove.bounds import leaves, left_open, seen_outside
 from gpusafe.prove.counterexample import element, geometry, who
-from gpusafe.prove.launch_context import LaunchContext, argument_bytes, holds, of_site
+from gpusafe.prove.launch_context import LaunchContext, argument_bytes, few_threads, holds, of_site
 from gpusafe.prove.pairs import RLIMIT, Setting
 from gpusafe.prove.pairs_of_kernel import analyse, execute
 from gpusafe.prove.replay import Replayer
@@ -68,6 +69,9 @@ def _shape(summary: KernelSummary, site: LaunchSite, context: LaunchContext) -> 
     if all(h for _, h in met):
         yield Obligation("GS113", question, Verdict.PROVED, span)
         return
+    if all(h is not False for _, h in met) and _only_size_open(met):
+        yield Obligation("GS113", question, Verdict.PROVED, span, assumptions=(f"the launch has {FEW}",))
+        return
     analysis = analyse(summary.kernel, context)
     if analysis.proved:
         yield Obligation("GS113", question, Verdict.PROVED, span, assumptions=("proved for this launch alone",))
@@ -82,9 +86,6 @@ def _shape(summary: KernelSummary, site: LaunchSite, context: LaunchContext) -> 
                 "GS113", question, Verdict.REFUTED, span, counterexample=_at_launch(summary, site, refuted.example)
             )
             return
-    if all(h is not False for _, h in met) and _only_size_open(met):
-        yield Obligation("GS113", question, Verdict.PROVED, span, assumptions=(f"the launch has {FEW}",))
-        return
     words = "; ".join(summary.in_words)
     reason = f"`{summary.kernel.name}` is proved for {words}, and whether this launch is such a one is not known"
     yield Obligation("GS113", question, Verdict.UNKNOWN, span, reason)
@@ -177,6 +178,8 @@ def _inside(
         return Obligation(rule, question, Verdict.UNKNOWN, span, f"how much memory is passed as `{name}` is not known")
     seen: set[tuple[object, ...]] = set()
     reason: str | None = None
+    few = few_threads(context)
+    assumptions: tuple[str, ...] = ()
     for access in accesses:
         key = (access.offset.id, access.size, tuple(c.id for c in access.context.guard), access.context.facts)
         if key in seen:
@@ -185,6 +188,9 @@ def _inside(
         answer = leaves(setting, access, size)
         if answer.status == "unsat":
             continue
+        if few and leaves(replace(setting, premises=(*setting.premises, *few)), access, size).status == "unsat":
+            assumptions = (f"the launch has {FEW}",)
+            continue
         out = seen_outside(replayer, context, access, answer, sizes)
         if out is not None:
             return Obligation(
@@ -192,7 +198,7 @@ def _inside(
             )
         reason = reason or left_open(replayer, access)
     if reason is None:
-        return Obligation(rule, question, Verdict.PROVED, span)
+        return Obligation(rule, question, Verdict.PROVED, span, assumptions=assumptions)
     return Obligation(rule, question, Verdict.UNKNOWN, span, reason)
 
 

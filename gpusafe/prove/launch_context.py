@@ -140,6 +140,12 @@ def _few(axis: str, limit: int) -> Expr:
     return Binary(BOOL, Op.LE, product, Const(U64, limit))
 
 
+def few_threads(context: LaunchContext) -> tuple[Term, ...]:
+    """What "fewer than 2^31 threads along each axis" says of a launch beyond what is known of it."""
+    values = Values(context.terms, context.bindings)
+    return _nontrivial(tuple(values.evaluate(_few(axis, 1 << 31), {}) for axis in "xyz"), context.terms)
+
+
 @dataclass(frozen=True, slots=True)
 class Contract:
     """Conditions on launches, for the prover and for people."""

@@ -28,7 +28,7 @@ from gpusafe.dataflow.host.handles import (
     StreamHandle,
     View,
 )
-from gpusafe.dataflow.host.indexing import bounds, device_view
+from gpusafe.dataflow.host.indexing import bounds, device_view, keep_inside
 from gpusafe.dataflow.host.launching import view_access
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.polling import over
@@ -399,6 +399,7 @@ def _sub_view(
     found = peel(range_)
     if not isinstance(found, RangeVal):
         return device_view(m, buffer, None, Unknown("a length"), size, mutable)
+    keep_inside(m, found, target.length)
     first, count = bounds(found, target.length)
     return device_view(m, buffer, terms.add(start, first), count, size, mutable)
 

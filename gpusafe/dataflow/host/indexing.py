@@ -8,7 +8,7 @@ from gpusafe.dataflow.host.handles import Buffer, MemSlice, View
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.typing_rules import apply_type
 from gpusafe.dataflow.host.values import BagVal, Cell, RangeVal, SeqVal, SliceVal, StructVal, Unknown, Value
-from gpusafe.ir.expr import USIZE
+from gpusafe.ir.expr import USIZE, Op
 from gpusafe.parse.rust import ast
 from gpusafe.span import Span
 
@@ -105,6 +105,15 @@ def bounds(range_: RangeVal, length: Value) -> tuple[Value, Value]:
     return start, count if count is not None else Unknown("the length of a range")
 
 
+def keep_inside(m: Machine, range_: RangeVal, length: Value) -> None:
+    """A range out of order or past the end panics, or gives no slice."""
+    start = range_.low if range_.low is not None else 0
+    end = length if range_.high is None else terms.add(range_.high, 1) if range_.inclusive else range_.high
+    for low, high in ((start, end), (end, length)):
+        if low is not None and high is not None and low is not high:
+            m.assume(terms.binary(Op.LE, low, high))
+
+
 def sub_range(m: Machine, target: Value, range_: RangeVal, span: Span) -> Value:
     """``base[a..b]`` as a slice of what is behind the base."""
     match target:
@@ -124,9 +133,11 @@ def sub_range(m: Machine, target: Value, range_: RangeVal, span: Span) -> Value:
                 return whole
             return MemSlice(whole.memory, first, count, whole.elem_bytes, whole.mutable)
         case Buffer():
+            keep_inside(m, range_, target.length)
             start, count = bounds(range_, target.length)
             return device_view(m, target, start, count, target.elem_bytes, False)
         case View():
+            keep_inside(m, range_, target.length)
             start, count = bounds(range_, target.length)
             first = terms.add(target.start, start)
             return device_view(m, target.buffer, first, count, target.elem_bytes, target.mutable)

@@ -16,7 +16,7 @@ from gpusafe.dataflow.host.handles import Captured, Context, StreamHandle
 from gpusafe.dataflow.host.program import Home, Program
 from gpusafe.dataflow.host.signals import CutSignal, RestartSignal
 from gpusafe.dataflow.host.values import Cell, Unknown, Value
-from gpusafe.ir.expr import USIZE, Expr, Sym, Type
+from gpusafe.ir.expr import BOOL, USIZE, Expr, Op, Sym, Type
 from gpusafe.ir.host import Enqueue, Frame, Gap, HostAccess, HostOp, MemAccess, Memory, MemRange, Stream, Sync
 from gpusafe.parse.rust import ast
 from gpusafe.span import Span
@@ -26,6 +26,7 @@ MAX_OPS = 3_000
 MAX_DEPTH = 48
 _EXPRESSION_DEPTH = 160
 
+ELEMENTS_LIMIT = 1 << 48  # an allocation that succeeds is smaller than the addresses that a device has
 Operation = TypeVar("Operation", bound=HostOp)
 
 
@@ -129,6 +130,7 @@ class Machine:
     memory: dict[str, MemoryInfo] = field(default_factory=dict)
     conditions: list[str] = field(default_factory=list)
     assumes: list[Expr] = field(default_factory=list)
+    assumed: set[Expr] = field(default_factory=set)
     decided: dict[Expr, bool] = field(default_factory=dict)
     generalised: list[str] = field(default_factory=list)
     closing_gaps: list[str] = field(default_factory=list)
@@ -222,10 +224,14 @@ class Machine:
         taken = self.choose((f"`{words}` is true{place}", f"`{words}` is false{place}")) == 0
         if isinstance(cond, Expr):
             self.decided[cond] = taken
-            term = cond if taken else terms.invert(cond)
-            if isinstance(term, Expr):
-                self.assumes.append(term)
+            self.assume(cond if taken else terms.invert(cond))
         return taken
+
+    def assume(self, cond: Value | None) -> None:
+        """From here on a condition holds on this path: the program, or a successful call, saw to it."""
+        if isinstance(cond, Expr) and cond.type == BOOL and cond not in self.assumed:
+            self.assumed.add(cond)
+            self.assumes.append(cond)
 
     # -- unknown scalars -----------------------------------------------------------------------------------------------
 
@@ -324,6 +330,8 @@ class Machine:
         ident = self.fresh("mem")
         fields: dict[str, Any] = {"elem_bytes": None, "length": None, "context": None, "name": "", **parts}
         self.memory[ident] = MemoryInfo(Memory(ident=ident, kind=kind, span=span, **fields))
+        if kind in ("device", "pinned", "unified"):
+            self.assume(terms.binary(Op.LE, fields["length"], ELEMENTS_LIMIT))
         return ident
 
     def amend_memory(self, ident: str, **parts: Any) -> None:

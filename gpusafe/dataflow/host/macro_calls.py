@@ -129,8 +129,7 @@ def _assert(m: Machine, expr: ast.MacroCall, name: str) -> Value:
             raise PanicSignal
         return unit()
     if quiet(m) or not name.startswith("assert"):
-        if hasattr(condition, "type") and condition not in m.assumes and not isinstance(condition, Unknown):
-            m.assumes.append(condition)  # type: ignore[arg-type]
+        m.assume(condition)
         return unit()
     if not m.decide(condition, f"{name}!({m.source_text(args[0])}, ..) holds", expr.span):
         raise PanicSignal
