@@ -13,6 +13,7 @@ from pathlib import Path
 
 from gpusafe.config import Options
 from gpusafe.dataflow.contracts import Effect, KernelSummary
+from gpusafe.dataflow.coverage import Coverage
 from gpusafe.ir.host import Enqueue, HostProgram, LaunchSite
 from gpusafe.ir.kernel import Kernel
 from gpusafe.parse.directives import Problem
@@ -71,6 +72,21 @@ def check(options: Options, progress: Callable[[str], None] = lambda _: None) ->
         conclusion.suppressed,
         conclusion.left_out,
     )
+
+
+def coverage(options: Options, progress: Callable[[str], None] = lambda _: None) -> Coverage:
+    """What of ``options.paths`` is recognised and resolved; nothing is proved.
+
+    Raises :class:`gpusafe.errors.UsageError` for paths that do not exist.
+    """
+    from gpusafe.dataflow.coverage import measure
+    from gpusafe.parse.workspace import load
+
+    progress("reading")
+    workspace = load([Path(p) for p in options.paths])
+    kernels, _ = _lower(workspace)
+    progress("walking host functions")
+    return measure(workspace, kernels, _execute(workspace, kernels))
 
 
 def _lower(workspace: Workspace) -> tuple[tuple[Kernel, ...], tuple[Problem, ...]]:

@@ -57,6 +57,11 @@ def _parser(*, with_options: bool) -> argparse.ArgumentParser:
     if with_options:
         _add_options(baseline)
 
+    coverage = _command(commands, "coverage", "what is recognised and resolved of the GPU code, and why not", _coverage)
+    coverage.add_argument("paths", nargs="*", metavar="PATH", help="crates, folders or files (default: this folder)")
+    coverage.add_argument("--format", choices=("text", "json"), default="text", help="how to write the table")
+    coverage.add_argument("--config", metavar="FILE", help="read settings from FILE")
+
     explain = _command(commands, "explain", "what a rule finds, why it matters, how to fix it", _explain)
     explain.add_argument("rule", metavar="RULE", help="a code or name, such as GS101 or stream-race")
     _add_color(explain)
@@ -134,6 +139,12 @@ def _given(space: argparse.Namespace) -> dict[str, Any]:
 
     names = {option.name for option, _ in settings()}
     return {name: value for name, value in vars(space).items() if name in names}
+
+
+def _coverage(space: argparse.Namespace) -> int:
+    from gpusafe.cli.coverage import run
+
+    return run(tuple(space.paths), space.format, space.config)
 
 
 def _explain(space: argparse.Namespace) -> int:

@@ -278,15 +278,33 @@ class HostFunction:
 
 
 @dataclass(frozen=True, slots=True)
+class LaunchSeen:
+    """One way in which the executor met a launch expression (also while a graph was captured).
+
+    ``kernel`` is the key of its kernel (None: not found), ``args`` how many arguments there are. ``geometry``: every
+    size of grid and block is known at least as a term; ``arguments``: each argument is known as a scalar or as memory.
+    """
+
+    span: Span
+    kernel_name: str
+    kernel: str | None
+    args: int
+    geometry: bool
+    arguments: bool
+
+
+@dataclass(frozen=True, slots=True)
 class HostProgram:
     """All host functions with GPU work and the paths through the roots (functions that nothing in sight calls).
 
-    ``gaps``: for each root (:func:`key_of`) the reasons of what is not modelled on its paths.
+    ``gaps``: for each root (:func:`key_of`) the reasons of what is not modelled on its paths. ``launches``: every
+    launch that was met, once for each way.
     """
 
     functions: tuple[HostFunction, ...]
     paths: tuple[HostPath, ...]
     gaps: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    launches: tuple[LaunchSeen, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ def execute_units(units: Sequence[SourceUnit], kernels: Sequence[Kernel], strict
             is_root.add(function.key)
             paths.extend(p for p in explored.paths if p.ops)
     functions = _units(program, paths, is_root)
-    return HostProgram(functions, tuple(paths), _gaps(paths))
+    return HostProgram(functions, tuple(paths), _gaps(paths), tuple(program.launches))
 
 
 def _units(program: Program, paths: list[HostPath], is_root: set[str]) -> tuple[HostFunction, ...]:

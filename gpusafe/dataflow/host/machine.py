@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from gpusafe.dataflow.host import terms
 from gpusafe.dataflow.host.handles import Captured, Context, StreamHandle
 from gpusafe.dataflow.host.program import Home, Program
+from gpusafe.dataflow.host.seen import launch_seen
 from gpusafe.dataflow.host.signals import CutSignal, RestartSignal
 from gpusafe.dataflow.host.values import Cell, Unknown, Value
 from gpusafe.ir.expr import BOOL, USIZE, Expr, Op, Sym, Type
@@ -283,6 +284,8 @@ class Machine:
 
     def enqueue(self, stream: StreamHandle, what: str, span: Span, label: str, **parts: Any) -> None:
         """Puts work on a stream, or into the graph that the stream is capturing."""
+        if what == "launch":
+            self.program.launches.setdefault(launch_seen(span, **parts))
         recording = self.capture.get(stream.ident)
         if recording is not None and what != "graph":
             recording.append(

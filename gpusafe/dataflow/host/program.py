@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from gpusafe.dataflow.host.syntax_walk import type_name, walk
+from gpusafe.ir.host import LaunchSeen
 from gpusafe.ir.kernel import Kernel
 from gpusafe.parse.rust import ast
 
@@ -114,6 +115,7 @@ class Program:
     steps_left: int = 500_000
     gpu_names: frozenset[str] = frozenset()
     passed_over: set[str] = field(default_factory=set)
+    launches: dict[LaunchSeen, None] = field(default_factory=dict)
     memo: dict[tuple[str, int], object] = field(default_factory=dict)
     _lines: dict[str, list[str]] = field(default_factory=dict)
     _kernel_names: dict[str, frozenset[str]] = field(default_factory=dict)
