@@ -157,7 +157,7 @@ def _gaps(program: HostProgram) -> dict[str, list[tuple[Span, Gap]]]:
 
 
 def _unreached(launch: LaunchText, gaps: dict[str, list[tuple[Span, Gap]]], program: HostProgram) -> str:
-    """Why the executor never met a launch: the gap at its place, else the last before it, else that it was not there."""
+    """Why the executor never met a launch: the gap at its place, else the last one before it."""
     inside = [gap for span, gap in gaps.get(launch.span.file, ()) if span.contains(launch.span)]
     at = [gap for gap in inside if launch.span.contains(gap.span) or gap.span.contains(launch.span)]
     before = sorted((gap for gap in inside if gap.span <= launch.span), key=lambda gap: gap.span)

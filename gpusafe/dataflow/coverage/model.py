@@ -34,8 +34,8 @@ class Missing:
 class Coverage:
     """``files`` counts by status (``analysed``, ``no_gpu``, ``syntax_error``, ``skipped``).
 
-    ``kernels_found`` are in the text, ``kernels_lowered`` have an IR without anything unmodelled. ``missing`` is sorted,
-    the most frequent reason first.
+    ``kernels_found`` are in the text, ``kernels_lowered`` have an IR without anything unmodelled. ``missing`` is
+    sorted, the most frequent reason first.
     """
 
     files: dict[str, int]

@@ -67,9 +67,9 @@ def call_path(
         case ("LaunchConfig", "for_num_elems"):
             return Found(_for_num_elems(m, args[0]))
         case ("Ptx", "from_src" | "from_file"):
-            return Found(Source(_origin(peel(args[0]))))
+            return Found(Source(_origin_of(m, peel(args[0]), expr)))
         case (_, "compile_ptx" | "compile_ptx_with_opts"):
-            return Found(ok(Source(_origin(peel(args[0])))))
+            return Found(ok(Source(_origin_of(m, peel(args[0]), expr))))
         case ("CudaContext" | "CudaDevice", "device_count"):
             return Found(ok(m.symbol("device_count", terms.SCALARS["i32"], 0)))
         case ("CompileOptions", "default"):
@@ -103,6 +103,19 @@ def _origin(value: Value) -> Span | str | None:
         case Source(origin=origin):
             return origin
     return None
+
+
+def _origin_of(m: Machine, value: Value, call: ast.Expr) -> Span | str | None:
+    """Where source text comes from; text that is written out is known by its literal."""
+    origin = _origin(value)
+    if not isinstance(origin, str) or "__global__" not in origin or not isinstance(call, ast.Call) or not call.args:
+        return origin
+    node: ast.Expr | None = call.args[0]
+    if isinstance(node, ast.PathExpr) and m.lookup(node.path.last) is None:
+        item = m.program.value_item(node.path.last, m.home)
+        if item is not None and isinstance(item.item, (ast.Const, ast.Static)):
+            node = item.item.value
+    return node.span if isinstance(node, (ast.Lit, ast.MacroCall)) else origin
 
 
 def call_method(

@@ -9,7 +9,7 @@ from gpusafe.dataflow.host.handles import Buffer, Builder, BuiltArg, EventHandle
 from gpusafe.dataflow.host.launching import accesses_of, argument, check_contexts, find_kernel, shape_of
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.results import Found
-from gpusafe.dataflow.host.values import Cell, RefVal, Unknown, Value, none, ok, unit
+from gpusafe.dataflow.host.values import Cell, RefVal, TupleVal, Unknown, Value, none, ok, some, unit
 from gpusafe.ir.kernel import Kernel, KernelParam
 from gpusafe.parse.rust import ast
 from gpusafe.span import Span
@@ -28,6 +28,7 @@ def builder_method(
         case "launch" | "launch_cooperative":
             return Found(ok(launch(m, builder, args[0], expr.span, name.endswith("cooperative"))))
         case "record_kernel_launch":
+            builder.timed = True
             return Found(RefVal(cell, True))
     return None
 
@@ -70,12 +71,23 @@ def launch(m: Machine, builder: Builder, config: Value, span: Span, cooperative:
         from dataclasses import replace
 
         shape = replace(shape, cooperative=True)
+    start = _timed(m, builder, span, f"record before the launch of `{name}`")
     enqueue_launch(m, builder.stream, kernel_of(m, builder), name, shape, builder.args, span)
     for built in builder.args:
         if built.record is not None:
             record(m, built.record, builder.stream, span, f"launch of `{name}` is recorded for `{built.name}`")
     builder.args = []
-    return none()
+    end = _timed(m, builder, span, f"record after the launch of `{name}`")
+    return none() if start is None else some(TupleVal([Cell(start), Cell(end)]))
+
+
+def _timed(m: Machine, builder: Builder, span: Span, label: str) -> EventHandle | None:
+    """An event around a launch whose builder was told to record it."""
+    if not builder.timed:
+        return None
+    event = EventHandle(m.fresh("event"), builder.stream.context, "cudarc")
+    record(m, event, builder.stream, span, label)
+    return event
 
 
 def enqueue_launch(

@@ -153,6 +153,7 @@ class Builder:
     function: FunctionHandle | None
     dialect: str
     args: list[BuiltArg] = field(default_factory=list)
+    timed: bool = False
 
 
 @dataclass(slots=True, eq=False)

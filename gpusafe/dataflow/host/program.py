@@ -191,6 +191,8 @@ class Program:
     def dialects(self, home: Home) -> frozenset[str]:
         """The dialects that a file uses (its own `use` items and paths, else its crate's dependencies)."""
         own = self.roots_of.get(home.file, frozenset())
+        if home.unit.crate in DIALECT_ROOTS:
+            own |= {DIALECT_ROOTS[home.unit.crate]}
         return own or frozenset(DIALECT_ROOTS[n] for n in home.unit.versions if n in DIALECT_ROOTS)
 
     def version(self, crate: str, home: Home) -> tuple[int, ...] | None:
@@ -209,9 +211,14 @@ def _nearest_definition(candidates: list[Definition], home: Home) -> Definition 
 
 
 def visible(there: Home, here: Home) -> bool:
-    """Whether what stands in one place is looked up from another: GPU crates are known by their API, not their code."""
+    """Whether what stands in one place is looked up from another.
+
+    GPU crates are known by their API, not their code, also from inside: only their own tests see what the tests define.
+    """
     crate = there.unit.crate
-    return crate not in DIALECT_ROOTS or crate == here.unit.crate
+    if crate not in DIALECT_ROOTS:
+        return True
+    return crate == here.unit.crate and any("test" in part for part in there.module)
 
 
 def _distance(there: Home, here: Home) -> tuple[int, int]:

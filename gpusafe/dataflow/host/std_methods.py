@@ -324,6 +324,8 @@ def _scalar(m: Machine, target: Cell, name: str, args: list[Value], expr: ast.Me
         up = terms.div_ceil(value, other)
         product = terms.mul(up, other) if up is not None else None
         return Found(product if product is not None else m.symbol("multiple"))
+    if name == "div_ceil" and isinstance(other, Expr) and other.type.kind == "int":
+        return Found(m.symbol(m.source_text(expr), other.type, 0, terms.known(value)))
     if isinstance(value, Expr) and value.type.kind == "int" and name not in ("is_power_of_two",):
         return Found(m.symbol(m.source_text(expr), value.type))
     return Found(Unknown(f"the result of `{name}`"))
