@@ -238,6 +238,20 @@ class Gap(HostOp):
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """A decision of a path on a condition that is not modelled, so that nothing tells whether others agree with it.
+
+    ``site`` identifies the condition (its text, its calls, and last how often it came so far), ``taken`` the way,
+    ``words`` both for people. ``at`` is the index of the first operation after it.
+    """
+
+    site: tuple[object, ...]
+    taken: int
+    words: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
 class HostPath:
     """One path through a root function.
 
@@ -246,7 +260,7 @@ class HostPath:
     (branch conditions over Sym). ``complete`` is False when the walk was cut (``Gap`` says why).
     ``generalised`` names the loops whose operations were found to repeat ("loop at main.rs:20: period 2"): the path
     walks enough iterations to show the repetition, not all. ``guards`` gives for a Record's index the label of the
-    guard whose drop made it ("guard of `buf`").
+    guard whose drop made it ("guard of `buf`"). ``turns`` are the decisions on conditions that are not modelled.
     """
 
     root: str
@@ -260,6 +274,7 @@ class HostPath:
     guards: dict[int, str] = field(default_factory=dict)
     complete: bool = True
     generalised: tuple[str, ...] = ()
+    turns: tuple[Turn, ...] = ()
 
 
 def key_of(function: str, span: Span) -> str:

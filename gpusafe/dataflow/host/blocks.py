@@ -133,7 +133,7 @@ def _let(m: Machine, stmt: ast.Let) -> None:
             return
         if matched is None:
             words = f"the pattern of `let` at {stmt.span.file}:{stmt.span.line}"
-            matched = m.choose((f"{words} matches", f"{words} does not match")) == 0
+            matched = m.choose((f"{words} matches", f"{words} does not match"), turn=True) == 0
         if not matched:
             m.hooks.block(m, stmt.orelse, None)
 

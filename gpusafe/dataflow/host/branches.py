@@ -53,7 +53,7 @@ def let_matches(m: Machine, expr: ast.LetCond) -> Value:
     if matched is None:
         words = f"`{m.source_text(expr)}`"
         where = f"at {expr.span.file}:{expr.span.line}"
-        matched = m.choose((f"{words} matches {where}", f"{words} does not match {where}")) == 0
+        matched = m.choose((f"{words} matches {where}", f"{words} does not match {where}"), turn=True) == 0
     if matched:
         m.bind(expr.pat, cell)
     return matched
@@ -70,7 +70,7 @@ def match_expr(m: Machine, expr: ast.Match, expect: ast.Type | None) -> Value:
         if matched is None and index + 1 < len(expr.arms):
             words = f"`{m.source_text(expr.value)}` is `{m.source_text(arm)}`".split("=>")[0].strip()
             labels = (f"{words} at {arm.span.file}:{arm.span.line}", "")
-            if m.choose(labels) == 1:
+            if m.choose(labels, turn=True) == 1:
                 continue
         if arm.guard is not None and not _guard_holds(m, arm.pat, arm.guard, scrutinee):
             continue

@@ -71,13 +71,20 @@ def explore(program: Program, root: Function) -> Explored:
         steps += machine.steps
         program.steps_left -= machine.steps
         if path is not None:
-            paths.setdefault((path.ops, path.assumes), path)
+            key = (path.ops, path.assumes)
+            paths[key] = _either(paths[key], path) if key in paths else path
         decisions = _next(machine.decisions[: machine.cursor])
         if not decisions:
             return Explored(tuple(paths.values()), frozenset(visited))
         if len(paths) >= MAX_PATHS or steps > budget:
             break
     return Explored(_too_many(tuple(paths.values()), root), frozenset(visited))
+
+
+def _either(one: HostPath, other: HostPath) -> HostPath:
+    """Two walks that do the same: what they decide differently does not matter."""
+    ways = {t.site: t.taken for t in other.turns}
+    return replace(one, turns=tuple(t for t in one.turns if ways.get(t.site) == t.taken))
 
 
 def _next(decisions: list[Decision]) -> list[Decision]:
@@ -147,6 +154,7 @@ def _walk(m: Machine, root: Function) -> HostPath | None:
         guards={k: m.settled(v) for k, v in m.guards.items()},
         complete=complete,
         generalised=tuple(dict.fromkeys(m.generalised)),
+        turns=tuple(m.turns),
     )
 
 

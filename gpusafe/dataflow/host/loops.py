@@ -115,7 +115,7 @@ def _surely_runs(m: Machine, expr: ast.For, source: IterVal) -> bool:
         runs = terms.binary(Op.GT, source.length, 0)
         if isinstance(runs, bool):
             return runs
-        return m.decide(runs, f"{m.source_text(expr.iterable)} yields something", expr.iterable.span)
+        return m.decide(runs, f"{m.source_text(expr.iterable)} yields something", expr.iterable.span, structural=True)
     text = f"`{m.source_text(expr.iterable)}`"
     where = f"at {expr.span.file}:{expr.span.line}"
     return m.choose((f"{text} yields something {where}", f"{text} yields nothing {where}")) == 0
@@ -211,7 +211,7 @@ def _condition(m: Machine, cond: ast.Expr | None, watch: LoopWatch, index: int) 
         return found
     watch.open = True
     if index == 0:
-        return m.decide(found, m.source_text(cond), cond.span)
+        return m.decide(found, m.source_text(cond), cond.span, structural=True)
     return True
 
 

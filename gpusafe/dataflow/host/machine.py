@@ -17,8 +17,9 @@ from gpusafe.dataflow.host.program import Home, Program
 from gpusafe.dataflow.host.seen import launch_seen
 from gpusafe.dataflow.host.signals import CutSignal, RestartSignal
 from gpusafe.dataflow.host.values import Cell, Unknown, Value
+from gpusafe.dataflow.values import children
 from gpusafe.ir.expr import BOOL, USIZE, Expr, Op, Sym, Type
-from gpusafe.ir.host import Enqueue, Frame, Gap, HostAccess, HostOp, MemAccess, Memory, MemRange, Stream, Sync
+from gpusafe.ir.host import Enqueue, Frame, Gap, HostAccess, HostOp, MemAccess, Memory, MemRange, Stream, Sync, Turn
 from gpusafe.parse.rust import ast
 from gpusafe.span import Span
 
@@ -133,6 +134,8 @@ class Machine:
     assumes: list[Expr] = field(default_factory=list)
     assumed: set[Expr] = field(default_factory=set)
     decided: dict[Expr, bool] = field(default_factory=dict)
+    inputs: set[str] = field(default_factory=set)
+    turns: list[Turn] = field(default_factory=list)
     generalised: list[str] = field(default_factory=list)
     closing_gaps: list[str] = field(default_factory=list)
     capture: dict[str, list[Captured]] = field(default_factory=dict)
@@ -195,8 +198,11 @@ class Machine:
 
     # -- decisions -----------------------------------------------------------------------------------------------------
 
-    def choose(self, labels: tuple[str, ...]) -> int:
-        """Which of several ways this walk goes; ``labels`` tell the user."""
+    def choose(self, labels: tuple[str, ...], turn: bool = False) -> int:
+        """Which of several ways this walk goes; ``labels`` tell the user.
+
+        ``turn``: nothing is known of the condition, nor how it goes with others (see :class:`gpusafe.ir.host.Turn`).
+        """
         if self.cursor < len(self.decisions):
             taken = self.decisions[self.cursor].taken
         else:
@@ -209,10 +215,29 @@ class Machine:
         self.cursor += 1
         if labels[taken]:
             self.conditions.append(labels[taken])
+        if turn:
+            site = (labels, *(call.at for call in self.calls))
+            number = self._counts[f"turn {site}"] = self._counts.get(f"turn {site}", 0) + 1
+            self.turns.append(Turn((*site, number), taken, labels[taken] or labels[0], len(self.ops)))
         return taken
 
-    def decide(self, cond: Value, words: str, span: Span) -> bool:
-        """The truth of a condition: known, implied by an earlier decision, or chosen."""
+    def modelled(self, cond: Value) -> bool:
+        """Whether a condition says all that is known of it: a term over the root's own arguments."""
+        if not isinstance(cond, Expr):
+            return False
+        stack: list[Expr] = [cond]
+        while stack:
+            term = stack.pop()
+            if isinstance(term, Sym) and term.name not in self.inputs:
+                return False
+            stack.extend(children(term))
+        return True
+
+    def decide(self, cond: Value, words: str, span: Span, structural: bool = False) -> bool:
+        """The truth of a condition: known, implied by an earlier decision, or chosen.
+
+        ``structural``: it may go either way whatever the others do (a loop that runs, an assertion that holds).
+        """
         if isinstance(cond, bool):
             return cond
         if isinstance(cond, Expr):
@@ -222,7 +247,8 @@ class Machine:
             if isinstance(flipped, Expr) and flipped in self.decided:
                 return not self.decided[flipped]
         place = f" ({span.file}:{span.line})"
-        taken = self.choose((f"`{words}` is true{place}", f"`{words}` is false{place}")) == 0
+        turn = not structural and not self.modelled(cond)
+        taken = self.choose((f"`{words}` is true{place}", f"`{words}` is false{place}"), turn) == 0
         if isinstance(cond, Expr):
             self.decided[cond] = taken
             self.assume(cond if taken else terms.invert(cond))
@@ -242,6 +268,12 @@ class Machine:
         self._counts[f"sym {name}"] = count + 1
         unique = name if count == 0 else f"{name}#{count + 1}"
         return Sym(type_, unique, low, high)
+
+    def input(self, name: str, type_: Type = USIZE, low: int | None = None, high: int | None = None) -> Sym:
+        """An unknown that the caller of the root function chooses."""
+        made = self.symbol(name, type_, low, high)
+        self.inputs.add(made.name)
+        return made
 
     def note_modulus(self, modulus: int) -> None:
         """The counter of a loop was reduced by a constant: what the loop does may have that period."""

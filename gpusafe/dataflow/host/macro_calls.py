@@ -131,7 +131,7 @@ def _assert(m: Machine, expr: ast.MacroCall, name: str) -> Value:
     if quiet(m) or not name.startswith("assert"):
         m.assume(condition)
         return unit()
-    if not m.decide(condition, f"{name}!({m.source_text(args[0])}, ..) holds", expr.span):
+    if not m.decide(condition, f"{name}!({m.source_text(args[0])}, ..) holds", expr.span, structural=True):
         raise PanicSignal
     return unit()
 

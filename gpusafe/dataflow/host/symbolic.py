@@ -72,7 +72,7 @@ def _pointer(m: Machine, inner: ast.Type, name: str, span: Span) -> Value:
 
 
 def _sequence(m: Machine, inner: ast.Type | None, name: str, span: Span, mutable: bool, depth: int) -> SeqVal:
-    length = m.symbol(f"{name}.len()", USIZE, 0, _ISIZE_MAX)
+    length = m.input(f"{name}.len()", USIZE, 0, _ISIZE_MAX)
 
     def sample() -> Value:
         return symbolic(m, inner, f"{name}[..]", span, mutable, depth + 1)
@@ -87,7 +87,7 @@ def _path(m: Machine, type_: ast.TypePath, path: ast.Path, name: str, span: Span
         return symbolic(m, bound, name, span, mutable, depth + 1)
     number = scalar(m, type_)
     if number is not None and number.kind in ("int", "bool"):
-        return m.symbol(name, number)
+        return m.input(name, number)
     if last in ("Arc", "Rc"):
         return SharedVal(RcBox(Cell(symbolic(m, generic(type_), name, span, mutable, depth + 1), name), 1000))
     if last in ("Box", "ManuallyDrop"):
@@ -155,7 +155,7 @@ def _buffer(kind: str, release: str) -> Maker:
         argument = generic(type_)
         inner = argument.inner if isinstance(argument, ast.TypeSlice) else argument
         size = size_of(m, inner)
-        length = m.symbol(f"{name}.len()", USIZE, 0, _ISIZE_MAX)
+        length = m.input(f"{name}.len()", USIZE, 0, _ISIZE_MAX)
         memory = m.new_memory(
             kind if kind != "device" else "unknown",
             span,

@@ -41,6 +41,7 @@ def check_host(
         _incomplete(path, owners, ledger)
         for words in path.generalised:
             ledger.assume(Owner(path.root, path.root_span, 0), words)
+    ledger.close(program.paths)
     seconds = time.perf_counter() - began
     return _units(program, ledger, reached, seconds)
 

@@ -11,6 +11,7 @@ from gpusafe.dataflow.happens_before import Ordering, order
 from gpusafe.ir.host import ForeignContext, Gap, HostOp, HostPath
 from gpusafe.prove.host.aliasing import aliased_arguments
 from gpusafe.prove.host.attribution import Attribution, Owner, attribution
+from gpusafe.prove.host.chances import sighting
 from gpusafe.prove.host.conflicts import Pair, alias_class, made_on, makes, pairs
 from gpusafe.prove.host.explain import Story, counterexample, rule_of, story
 from gpusafe.prove.host.initialized import uninitialized_reads
@@ -54,7 +55,7 @@ class PathCheck:
         for index, obligation in aliased_arguments(self.path, self.found, self.summaries):
             self.at_place(index, obligation)
         for index, obligation in uninitialized_reads(self.path, self.found, self.summaries, self.ranges):
-            self.at_place(index, obligation)
+            self.at_place(index, obligation, since=0)
         for index, obligation in zeroed_signals(self.path, self.found, self.summaries):
             self.at_place(index, obligation)
 
@@ -91,6 +92,8 @@ class PathCheck:
         if not self.ledger.settled(owner, question, decision.verdict):
             told = story(self.path, pair, owner, decision.verdict is Verdict.REFUTED)
             self.ledger.add(owner, question, self.obligation(told, decision))
+        if decision.verdict is Verdict.REFUTED:
+            self.ledger.saw(owner, question, sighting(self.path, pair.first.op, pair.second.op))
         return decision.verdict
 
     def obligation(self, told: Story, decision: Decision) -> Obligation:
@@ -158,11 +161,17 @@ class PathCheck:
         question = f"{the(op.label)} uses objects of one context"
         self.at_place(index, Obligation("GS115", question, Verdict.REFUTED, op.span, counterexample=shown))
 
-    def at_place(self, index: int, obligation: Obligation, detail: str = "") -> None:
-        """Note an obligation about one operation with the function that it is in."""
+    def at_place(self, index: int, obligation: Obligation, detail: str = "", since: int | None = None) -> None:
+        """Note an obligation about one operation with the function that it is in.
+
+        ``since``: the first operation that a refutation speaks of, where it speaks of the way from there.
+        """
         op = self.path.ops[index]
         owner = Owner(op.frames[-1].function, op.frames[-1].function_span, len(op.frames) - 1)
-        self.ledger.add(owner, (obligation.rule, detail, op.span), obligation)
+        question = (obligation.rule, detail, op.span)
+        self.ledger.add(owner, question, obligation)
+        if since is not None and obligation.verdict is Verdict.REFUTED:
+            self.ledger.saw(owner, question, sighting(self.path, since, index))
 
 
 def chain(op: HostOp, depth: int) -> tuple[Span, ...]:
