@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpusafe.dataflow.host.access import peel, touch
 from gpusafe.dataflow.host.blocks import closing, run_block, run_scoped, statement
 from gpusafe.dataflow.host.drops import parts, take
+from gpusafe.dataflow.host.leaving import leaves
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.merging import merge_branches
 from gpusafe.dataflow.host.patterns import matches
@@ -28,7 +29,7 @@ def if_expr(m: Machine, expr: ast.If, expect: ast.Type | None) -> Value:
             merged = merge_branches(m, expr, condition, expect) if not _has_let(expr.cond) else None
             if merged is not None:
                 return merged.value
-        if m.decide(condition, m.source_text(expr.cond), expr.cond.span):
+        if m.decide(condition, m.source_text(expr.cond), expr.cond.span, late=leaves(expr.then)):
             return run_block(m, expr.then, expect)
     if expr.orelse is None:
         return unit()
@@ -70,7 +71,7 @@ def match_expr(m: Machine, expr: ast.Match, expect: ast.Type | None) -> Value:
         if matched is None and index + 1 < len(expr.arms):
             words = f"`{m.source_text(expr.value)}` is `{m.source_text(arm)}`".split("=>")[0].strip()
             labels = (f"{words} at {arm.span.file}:{arm.span.line}", "")
-            if m.choose(labels, turn=True) == 1:
+            if m.choose(labels, turn=True, late=leaves(arm.body)) == 1:
                 continue
         if arm.guard is not None and not _guard_holds(m, arm.pat, arm.guard, scrutinee):
             continue

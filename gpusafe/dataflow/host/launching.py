@@ -76,6 +76,8 @@ def find_kernel(m: Machine, function: FunctionHandle | None, name: str, dialects
     if len(candidates) > 1 and module is not None:
         candidates = _from_source(candidates, module) or candidates
     if len(candidates) > 1:
+        sees = m.home.unit.sees
+        candidates = [k for k in candidates if sees is None or k.span.file in sees] or candidates
         here = [k for k in candidates if k.span.file == m.home.file]
         package = _package(m.home.file)
         candidates = here or [k for k in candidates if _package(k.span.file) == package] or candidates

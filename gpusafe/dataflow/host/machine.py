@@ -198,10 +198,11 @@ class Machine:
 
     # -- decisions -----------------------------------------------------------------------------------------------------
 
-    def choose(self, labels: tuple[str, ...], turn: bool = False) -> int:
+    def choose(self, labels: tuple[str, ...], turn: bool = False, late: bool = False) -> int:
         """Which of several ways this walk goes; ``labels`` tell the user.
 
         ``turn``: nothing is known of the condition, nor how it goes with others (see :class:`gpusafe.ir.host.Turn`).
+        ``late``: the first of the alternatives is walked last.
         """
         if self.cursor < len(self.decisions):
             taken = self.decisions[self.cursor].taken
@@ -213,6 +214,8 @@ class Machine:
             self.decisions.append(Decision(0, len(labels)))
             taken = 0
         self.cursor += 1
+        if late:
+            taken = (taken + 1) % len(labels)
         if labels[taken]:
             self.conditions.append(labels[taken])
         if turn:
@@ -233,10 +236,11 @@ class Machine:
             stack.extend(children(term))
         return True
 
-    def decide(self, cond: Value, words: str, span: Span, structural: bool = False) -> bool:
+    def decide(self, cond: Value, words: str, span: Span, structural: bool = False, *, late: bool = False) -> bool:
         """The truth of a condition: known, implied by an earlier decision, or chosen.
 
         ``structural``: it may go either way whatever the others do (a loop that runs, an assertion that holds).
+        ``late``: that it is false is walked first.
         """
         if isinstance(cond, bool):
             return cond
@@ -248,7 +252,7 @@ class Machine:
                 return not self.decided[flipped]
         place = f" ({span.file}:{span.line})"
         turn = not structural and not self.modelled(cond)
-        taken = self.choose((f"`{words}` is true{place}", f"`{words}` is false{place}"), turn) == 0
+        taken = self.choose((f"`{words}` is true{place}", f"`{words}` is false{place}"), turn, late) == 0
         if isinstance(cond, Expr):
             self.decided[cond] = taken
             self.assume(cond if taken else terms.invert(cond))

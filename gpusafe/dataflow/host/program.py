@@ -34,12 +34,17 @@ _DEVICE_ATTRIBUTES = ("kernel", "device", "gpu_only", "entry", "cube")
 
 @dataclass(frozen=True, slots=True)
 class SourceUnit:
-    """One source file with the crate that it belongs to and that crate's dependency versions."""
+    """One source file with the crate that it belongs to and that crate's dependency versions.
+
+    ``sees``: the files whose items its paths can name, those of its crate and of the crates that this depends on (None:
+    all).
+    """
 
     file: ast.SourceFile
     crate: str = ""
     module: tuple[str, ...] = ()
     versions: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    sees: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,7 +177,7 @@ class Program:
                 candidates = [
                     f for f in candidates if f.home.module[-1:] == (qualifier,) or f.home.unit.crate == qualifier
                 ]
-        return _nearest(candidates, home)
+        return _nearest([f for f in candidates if nameable(f.home, home)], home)
 
     def method(self, owner: str, name: str, home: Home) -> Function | None:
         """The method ``name`` of type or trait ``owner``, inherent ones first."""
@@ -206,7 +211,7 @@ def _nearest(candidates: list[Function], home: Home) -> Function | None:
 
 
 def _nearest_definition(candidates: list[Definition], home: Home) -> Definition | None:
-    seen = [d for d in candidates if visible(d.home, home)]
+    seen = [d for d in candidates if visible(d.home, home) and nameable(d.home, home)]
     return min(seen, key=lambda d: _distance(d.home, home)) if seen else None
 
 
@@ -221,10 +226,17 @@ def visible(there: Home, here: Home) -> bool:
     return crate == here.unit.crate and any("test" in part for part in there.module)
 
 
+def nameable(there: Home, here: Home) -> bool:
+    """Whether a path in one place can lead to another: into the own crate or a dependency."""
+    return here.unit.sees is None or there.file in here.unit.sees
+
+
 def _distance(there: Home, here: Home) -> tuple[int, int]:
     if there.file == here.file:
         return (0, 0 if there.module == here.module else 1)
-    return (1 if there.unit.crate == here.unit.crate else 2, 0)
+    if there.unit.crate == here.unit.crate:
+        return (1, 0)
+    return (2 if nameable(there, here) else 3, 0)
 
 
 def build_program(units: Iterable[SourceUnit], kernels: Iterable[Kernel]) -> Program:
