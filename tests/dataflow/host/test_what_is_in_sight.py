@@ -44,7 +44,7 @@ def test_many_checks_that_leave_do_not_hide_the_end_of_the_function(tmp_path: Pa
         f'{checks}    let y = s.clone_dtoh(&x).unwrap();\n}}\nextern "C" {{ fn ask(i: i32) -> bool; }}\n'
     )
     found = program(tmp_path, {"main.rs": text})
-    assert any("copy" in op.label for path in found.paths for op in path.ops)
+    assert any("download" in op.label for path in found.paths for op in path.ops)
 
 
 CONST = 'const SOURCE: &str = "extern \\"C\\" __global__ void kernel(float* x) { x[threadIdx.x] = 1.0f; }";\n'
