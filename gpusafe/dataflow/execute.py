@@ -344,6 +344,9 @@ class Executor:
         size = self.values.evaluate(stmt.size, state.env).const if stmt.size is not None else None
         if stmt.kind != "cp.async" or size is None:
             self._gap("an asynchronous bulk copy", stmt.span)
+            for pointer, mode in ((stmt.src, "read"), (stmt.dst, "write")):
+                for target in self.targets(pointer, state, stmt.span):
+                    self.record(target, size or 16, mode, state, stmt.span, mode == "write", pending=True)
             return
         for target in self.targets(stmt.src, state, stmt.span):
             self.record(target, size, "read", state, stmt.span, False)

@@ -22,6 +22,7 @@ from gpusafe.prove.launch_context import (
     of_sizes,
     single_thread,
 )
+from gpusafe.prove.one_run import needs_run, run_of
 from gpusafe.prove.pairs import RLIMIT
 from gpusafe.prove.pairs_of_kernel import Analysis, Question, analyse, execute, setting_of
 from gpusafe.prove.replay import Replayer
@@ -57,7 +58,8 @@ def check_kernel(kernel: Kernel, sites: Sequence[LaunchSite] = ()) -> KernelResu
     ``sites`` are the launches of this kernel in sight; they decide where no contract does.
     """
     under = _under_contract(kernel)
-    if under is not None:
+    in_sight = bool(sites or kernel.launched)
+    if under is not None and not (in_sight and needs_run(kernel)):
         contract, analysis = under
         words = (*contract.in_words, *_apart(kernel), *_inside(kernel, analysis, sites), *_signals(analysis))
         found = _proved(kernel, analysis, words) + _bounds_at(kernel, sites)
@@ -258,14 +260,16 @@ def _obligations(kernel: Kernel, analyses: list[Analysis], words: tuple[str, ...
     out: list[Obligation] = []
     replayer = Replayer.of(kernel)
     for analysis in analyses:
-        out += _gaps(kernel, analysis)
-        out += _of_barriers(kernel, analysis, replayer, words)
+        run = run_of(kernel, analysis)
+        out += [*run.refuted, *_gaps(kernel, analysis)]
+        out += [o for o in _of_barriers(kernel, analysis, replayer, words) if not run.settles(o)]
         if analysis.context.site is not None:
             out += fixed_regions(kernel, analysis, replayer, words)
             out += blank_reads(kernel, analysis, replayer)
         for question in analysis.questions.values():
-            if not question.failures:
-                out.append(_obligation(kernel, question, Verdict.PROVED, words))
+            if not question.failures or run.proved:
+                assumed = run.assumed if question.failures else ()
+                out.append(_obligation(kernel, question, Verdict.PROVED, (*words, *assumed)))
                 continue
             refuted = refute(replayer, analysis, question)
             if refuted is not None:
@@ -273,7 +277,7 @@ def _obligations(kernel: Kernel, analyses: list[Analysis], words: tuple[str, ...
             else:
                 reason = reason_of(replayer, analysis, question.failures[0])
                 out.append(_obligation(kernel, question, Verdict.UNKNOWN, reason=reason))
-        if analysis.cut:
+        if analysis.cut and not run.proved:
             out.append(
                 Obligation(
                     "GS904",

@@ -85,6 +85,8 @@ def compile_expr(expr: ir.Expr) -> Fn:
             return lambda env: (region, 0)
         case ir.PtrAdd(ptr=p, offset=o):
             return _moved(compile_expr(p), compile_expr(o))
+        case ir.Opaque(name="mapa", args=(p, rank)):
+            return _peer(compile_expr(p), compile_expr(rank))
         case ir.Opaque(name=name, args=args) if name in FUNCTIONS:
             return _function(name, [compile_expr(a) for a in args])
         case ir.Opaque(name=name, args=(a,), type=t) if name.startswith("int_to_f") or name.endswith("_to_int"):
@@ -124,6 +126,18 @@ def _moved(ptr: Fn, offset: Fn) -> Fn:
         if by >= 1 << 63:
             by -= 1 << 64
         return base[0], base[1] + by
+
+    return move
+
+
+def _peer(ptr: Fn, rank: Fn) -> Fn:
+    """The same place in the shared memory of another block of the cluster: the region's name and the block's rank."""
+
+    def move(env: Env) -> Any:
+        base, block = ptr(env), rank(env)
+        if base is UNKNOWN or block is UNKNOWN or not isinstance(base[0], str):
+            return UNKNOWN
+        return (base[0], block), base[1]
 
     return move
 

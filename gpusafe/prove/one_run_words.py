@@ -1,0 +1,109 @@
+"""Faults that a run with clocks has shown, in the words that a user reads."""
+
+from __future__ import annotations
+
+from gpusafe.dataflow.clocks import Entry, Fault
+from gpusafe.dataflow.taint import walk
+from gpusafe.ir.kernel import Kernel, MBarrier, Region, Space
+from gpusafe.prove.counterexample import DOES, calls_to
+from gpusafe.verdict import Counterexample, Obligation, Site, Verdict
+
+Triple = tuple[int, int, int]
+RULES = {
+    "fence": "GS303", "unwaited": "GS305", "refilled": "GS304", "started": "GS306", "ended": "GS306",
+    "stuck": "GS304", "protocol": "GS304",
+}  # fmt: skip
+HEADLINES = {
+    "race": "one thread of `{k}` {a} an element of `{r}` that another one {b}, and no barrier orders them",
+    "fence": "a bulk copy of `{k}` uses `{r}` through the async proxy without a proxy fence after the stores to it",
+    "unwaited": "a thread of `{k}` uses `{r}` before the bulk copy into it is complete",
+    "refilled": "a bulk copy of `{k}` refills `{r}` while a thread may still use it",
+    "started": "`{k}` uses the shared memory `{r}` of another block that may not have started",
+    "ended": "`{k}` uses the shared memory `{r}` of another block that may have ended",
+    "stuck": "a thread of `{k}` waits forever",
+    "protocol": "an mbarrier of `{k}` expects other bytes than the copies bring",
+}
+HELP = {
+    "race": "put a barrier between the two accesses that both threads take part in, and that releases and acquires",
+    "fence": "execute `fence.proxy.async` in the threads that wrote, before the barrier that precedes the copy",
+    "unwaited": "announce the copy's bytes (`expect_tx`) and wait for that phase of its mbarrier before the access",
+    "refilled": "let the readers arrive on an `empty` barrier, and wait for it before the copy is issued again",
+    "started": "put a cluster barrier before the first access to a peer's memory",
+    "ended": "put a cluster barrier behind the last access to a peer's memory",
+    "stuck": "make the count of the barrier, and the parity that is waited for, agree with the arrivals",
+    "protocol": "announce exactly the bytes of the copies that complete on the barrier in this phase",
+}
+QUESTIONS = {
+    "fence": "the async proxy sees what was stored in `{r}`",
+    "unwaited": "no asynchronous copy into `{r}` is used before its wait",
+    "refilled": "no copy refills `{r}` while it is in use",
+    "started": "the owners of `{r}` run while peers use it",
+    "ended": "the owners of `{r}` run while peers use it",
+    "stuck": "every wait for a barrier ends",
+    "protocol": "the mbarriers expect the bytes that are copied",
+    "race": "no two threads race on `{r}`",
+}
+
+
+def obligation(kernel: Kernel, shape: tuple[Triple, Triple, Triple], fault: Fault) -> Obligation:
+    """The refuted obligation of a fault."""
+    first, second = fault.first, fault.second
+    region = next((r for r in kernel.regions if r.name == first.region), None)
+    words = {"k": kernel.name, "r": first.region, "a": DOES[first.mode]}
+    words["b"] = DOES[second.mode] if second is not None else ""
+    sites = [Site(e.span, _does(region, e)) for e in (first, second) if e is not None]
+    notes = [_geometry(shape)]
+    if fault.why and fault.kind != "stuck":
+        notes.append(fault.why)
+    example = Counterexample(
+        HEADLINES[fault.kind].format(**words),
+        sites[0] if fault.kind != "stuck" else Site(first.span, f"{_who(first)} waits here, and nothing ends the wait"),
+        (*sites[1:], *calls_to(kernel, *(s.span for s in sites))),
+        tuple(notes),
+        (HELP[fault.kind],),
+    )
+    question = QUESTIONS[fault.kind].format(r=first.region)
+    return Obligation(_rule(kernel, fault, region), question, Verdict.REFUTED, first.span, counterexample=example)
+
+
+def _rule(kernel: Kernel, fault: Fault, region: Region | None) -> str:
+    if fault.kind == "unwaited" and fault.first.time >= 1 << 62:
+        return "GS304"  # the phase never stood for the copy
+    if fault.kind == "stuck" and not any(
+        isinstance(s, MBarrier) and s.span == fault.first.span for s in walk(kernel.body)
+    ):
+        return "GS203"
+    if fault.kind != "race" or fault.second is None:
+        return RULES[fault.kind]
+    modes = {fault.first.mode, fault.second.mode}
+    if modes == {"atomic"}:
+        return "GS301"
+    if modes == {"borrow"}:
+        return "GS208"
+    if "atomic" in modes:
+        return "GS206"
+    shared = region is not None and region.space in (Space.SHARED, Space.DYNAMIC_SHARED)
+    return "GS202" if shared else "GS201"
+
+
+def _who(e: Entry) -> str:
+    flat = e.tid[1:] == (0, 0) and e.block[1:] == (0, 0)
+    if flat:
+        return f"thread {e.tid[0]} of block {e.block[0]}"
+    return f"thread ({e.tid[0]}, {e.tid[1]}, {e.tid[2]}) of block ({e.block[0]}, {e.block[1]}, {e.block[2]})"
+
+
+def _does(region: Region | None, e: Entry) -> str:
+    if region is None:
+        return _who(e)
+    size = max(1, region.elem_bytes)
+    index, rest = divmod(e.offset, size)
+    what = f"`{region.name}[{index}]`" if rest == 0 and e.size == size else f"`{region.name}` from byte {e.offset} on"
+    return f"a copy issued by {_who(e)} {DOES[e.mode]} {what}" if e.copy else f"{_who(e)} {DOES[e.mode]} {what}"
+
+
+def _geometry(shape: tuple[Triple, Triple, Triple]) -> str:
+    grid, block, cluster = (" x ".join(str(n) for n in dims) for dims in shape)
+    if cluster == "1 x 1 x 1":
+        return f"the launch has {grid} blocks of {block} threads"
+    return f"the launch has {grid} blocks of {block} threads in clusters of {cluster}"
