@@ -60,9 +60,7 @@ def run_of(kernel: Kernel, analysis: Analysis) -> Seen:
         return NOT_RUN
     seen = examine(kernel, context)
     gaps = [g for g in analysis.trace.gaps if not g.reason.startswith(MODELLED)]
-    if seen.proved:
-        analysis.trace.gaps[:] = gaps
-        return seen
+    analysis.trace.gaps[:] = gaps
     if seen.why:
         reason = f"its barriers are followed in a run of the launch, which settles nothing: {seen.why}"
         analysis.trace.gaps[:] = [*gaps, Gap(reason, kernel.span)]

@@ -21,7 +21,6 @@ from gpusafe.rules.rule import declare
 RULE = declare(
     __name__,
     __doc__,
-    checked=False,
     help=(
         "execute `fence.proxy.async` in the threads that wrote, before the barrier that precedes the "
         "asynchronous operation"

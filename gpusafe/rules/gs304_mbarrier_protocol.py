@@ -23,7 +23,6 @@ from gpusafe.rules.rule import declare
 RULE = declare(
     __name__,
     __doc__,
-    checked=False,
     help="make count, bytes and parity agree with the arrivals, and hand slots back through an empty barrier",
     racy="""
     mbarrier_init(&full, 1);

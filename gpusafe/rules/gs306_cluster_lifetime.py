@@ -21,7 +21,6 @@ from gpusafe.rules.rule import declare
 RULE = declare(
     __name__,
     __doc__,
-    checked=False,
     help="put `cluster_sync()` before the first and after the last access to a peer's shared memory",
     racy="""
     tile[t] = v;

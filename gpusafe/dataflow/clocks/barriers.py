@@ -41,6 +41,7 @@ class Copying:
     may: bool
     writes: bool = True
     issued: int = 0  # the thread's time
+    seq: int = 0
 
 
 @dataclass(slots=True)

@@ -43,8 +43,8 @@ class Thread:
     """One thread: its place, its environment and what it knows."""
 
     __slots__ = (
-        "arrived", "block", "code", "ended", "env", "fence", "knows", "local", "may", "near", "number", "ready",
-        "remote", "span", "tid", "waited",
+        "arrived", "block", "code", "committed", "ended", "env", "fence", "groups", "knows", "local", "may", "near",
+        "number", "ready", "remote", "span", "tid", "waited",
     )  # fmt: skip
 
     def __init__(self, number: int, tid: Triple, block: Triple, env: dict[str, Any], knows: Pair) -> None:
@@ -56,6 +56,8 @@ class Thread:
         self.local: dict[tuple[str, int], Any] = {}
         self.arrived = self.waited = 0  # phases of the cluster's barrier
         self.fence: Pair | None = None  # what its last fence of cluster scope releases
+        self.groups: tuple[int, int] | None = None  # parts: groups of bulk copies that have been read, and are complete
+        self.committed = 0
         self.near: Pair | None = None  # what its last fence of any scope releases
         self.remote: list[tuple[Entry, Triple, int]] = []  # uses of a peer's memory: owner, phases arrived at
 
@@ -213,7 +215,7 @@ class Cluster:
         """A touch by a thread, now."""
         return Entry(
             where[0], where[1], size, mode, span, t.number, t.tid, t.block, t.number, t.time, writes, scope, t.may,
-            False, volatile,
+            False, volatile, self.steps,
         )  # fmt: skip
 
     def access(
@@ -309,7 +311,7 @@ class Cluster:
         t = c.thread
         return Entry(
             c.region, c.offset, size, "write" if c.writes else "read", c.span, t.number, t.tid, t.block, part, time,
-            c.writes, None, c.may, True,
+            c.writes, None, c.may, True, False, c.seq,
         )  # fmt: skip
 
     def copy_lands(self, copy: Copying, size: int, part: int | None, phase: int) -> None:

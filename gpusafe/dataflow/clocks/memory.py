@@ -36,6 +36,7 @@ class Entry:
     may: bool = False
     copy: bool = False
     volatile: bool = False
+    seq: int = 0  # in the order of the run; of a copy, when it was issued
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ class Touches:
                 self.fault(Fault("fence", other, now))
             return
         if now.copy and not other.copy:
-            self.fault(Fault("refilled", now, other))
+            self.fault(Fault("unwaited" if other.seq > now.seq else "refilled", now, other))
         elif other.copy:
             self.fault(Fault("unwaited", other, now))
         else:
@@ -109,7 +110,11 @@ class Touches:
     def fault(self, fault: Fault) -> None:
         """Notes a fault, each pair of places once; certain ones first."""
         second = fault.second
-        key = (fault.kind, fault.first.span, second.span if second is not None else None, fault.first.region)
+        kind = "copy" if fault.kind in ("unwaited", "refilled") else fault.kind
+        key = (kind, fault.first.span, second.span if second is not None else None, fault.first.region)
         known = self.faults.get(key)
-        if (known is None and len(self.faults) < FAULTS) or (known is not None and fault.certain and not known.certain):
+        if known is None:
+            if len(self.faults) < FAULTS:
+                self.faults[key] = fault
+        elif (fault.certain, fault.kind == "unwaited") > (known.certain, known.kind == "unwaited"):
             self.faults[key] = fault

@@ -125,6 +125,8 @@ class Program:
                 return lambda t: _proxy_fence(c, t, kind)
             case ir.WarpOp(var=var, op=op):
                 return lambda t: _warp_op(c, t, var, op)
+            case ir.AsyncControl(kind="bulk"):
+                return lambda t: waiting.bulk_control(t, stmt)
         name = type(stmt).__name__
         what = stmt.what if isinstance(stmt, ir.Unmodelled) else name
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gpusafe.dataflow.clocks.barriers import Copying, Pair, Phased
 from gpusafe.dataflow.concrete.evaluate import UNKNOWN, Unknowable, compile_expr
 from gpusafe.ir import kernel as ir
+from gpusafe.ir.expr import Const
 from gpusafe.ir.kernel import Order, Scope
 
 if TYPE_CHECKING:
@@ -272,7 +273,8 @@ def bulk_copy(c: Cluster, stmt: ir.AsyncCopy) -> Callable[[Thread], object]:
 
     def run(t: Thread) -> object:
         if barrier is None:
-            raise Unknowable("a bulk copy out of shared memory is not modelled")
+            _store(c, t, stmt, (dst(t.env), src(t.env), size(t.env) if size is not None else None))
+            return None
         p = _object(c, t, barrier(t.env))
         _use(c, t, p)
         if not c.fences_init and p.born[1] > t.knows.fenced[p.born[0]]:
@@ -281,10 +283,10 @@ def bulk_copy(c: Cluster, stmt: ir.AsyncCopy) -> Callable[[Thread], object]:
         place, name, offset, owner = c.place(t, dst(t.env))
         if owner != t.block or c.regions[name].space not in (ir.Space.SHARED, ir.Space.DYNAMIC_SHARED):
             raise Unknowable("the target of a bulk copy is not this block's shared memory")
-        p.copies.append(Copying(t, place, name, offset, bytes_, t.knows, stmt.span, t.may, issued=t.time))
+        p.copies.append(Copying(t, place, name, offset, bytes_, t.knows, stmt.span, t.may, issued=t.time, seq=c.steps))
         if bytes_ is not None:
             place, name, offset, _ = c.place(t, src(t.env))
-            read = Copying(t, place, name, offset, bytes_, t.knows, stmt.span, t.may, False)
+            read = Copying(t, place, name, offset, bytes_, t.knows, stmt.span, t.may, False, seq=c.steps)
             c.copy_lands(read, bytes_, p.part, p.complete + 1)
         t.tick()
         return None
@@ -292,4 +294,62 @@ def bulk_copy(c: Cluster, stmt: ir.AsyncCopy) -> Callable[[Thread], object]:
     return run
 
 
-__all__ = ["Pair", "Scope", "block_barrier", "bulk_copy", "cluster_barrier", "mbarrier", "mbarrier_wait"]
+def _store(c: Cluster, t: Thread, stmt: ir.AsyncCopy, what: tuple[Any, Any, Any]) -> None:
+    """A copy out of shared memory: it ends with its thread's group."""
+    target, source, size = what
+    if t.groups is None:
+        t.groups = (c.new_part(), c.new_part())
+    parts, number_ = t.groups, t.committed + 1
+    place, name, offset, _ = c.place(t, source)
+    knows = t.knows
+    if size is None:
+        c.doubt("where a copy through a descriptor writes is not known")
+        length = c.regions[name].length
+        whole = int(length.value) * c.regions[name].elem_bytes - offset if isinstance(length, Const) else 0
+        c.copy_lands(
+            Copying(t, place, name, offset, None, knows, stmt.span, t.may, False, seq=c.steps), 16, parts[0], number_
+        )
+        if whole > 16:
+            rest = Copying(t, place, name, offset + 16, None, knows, stmt.span, True, False, seq=c.steps)
+            c.copy_lands(rest, whole - 16, parts[0], number_)
+    else:
+        bytes_ = number(size, "the size of a bulk copy")
+        c.copy_lands(
+            Copying(t, place, name, offset, bytes_, knows, stmt.span, t.may, False, seq=c.steps),
+            bytes_,
+            parts[0],
+            number_,
+        )
+        place, name, offset, _ = c.place(t, target)
+        c.copy_lands(
+            Copying(t, place, name, offset, bytes_, knows, stmt.span, t.may, seq=c.steps), bytes_, parts[1], number_
+        )
+    t.tick()
+
+
+def bulk_control(t: Thread, stmt: ir.AsyncControl) -> None:
+    """``commit_group``, ``wait_group`` and ``wait_group.read`` of bulk copies."""
+    match stmt.action:
+        case "commit":
+            t.committed += 1
+        case "wait" | "wait_read" if t.groups is not None:
+            seen = list(t.knows.seen)
+            for part in t.groups if stmt.action == "wait" else t.groups[:1]:
+                seen[part] = max(seen[part], t.committed - stmt.pending)
+            t.knows = Pair(seen, t.knows.fenced)
+        case "wait" | "wait_read":
+            pass
+        case _:
+            raise Unknowable(f"the operation `{stmt.action}` on bulk copies is not modelled")
+
+
+__all__ = [
+    "Pair",
+    "Scope",
+    "block_barrier",
+    "bulk_control",
+    "bulk_copy",
+    "cluster_barrier",
+    "mbarrier",
+    "mbarrier_wait",
+]
