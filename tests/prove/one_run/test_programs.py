@@ -29,17 +29,39 @@ def fixture(name: str) -> str:
     [
         ("ui/GS304/count_too_large.rs", ", 65)", ", 64)", ("proved", set())),
         ("ui/GS304/count_too_large.rs", ", 65)", ", 32)", ("refuted", {"GS202", "GS304"})),
-        ("ui/GS303/stores_before_a_tensor_copy.rs", "        thread::sync_threads();",
-         "        unsafe { fence_proxy_async_shared_cta() };\n        thread::sync_threads();", ("proved", set())),
+        (
+            "ui/GS303/stores_before_a_tensor_copy.rs",
+            "        thread::sync_threads();",
+            "        unsafe { fence_proxy_async_shared_cta() };\n        thread::sync_threads();",
+            ("proved", set()),
+        ),
         ("ui/GS303/stores_before_a_tensor_copy.rs", "        unsafe { TILE[tid] = 0 };", "", ("proved", set())),
-        ("ui/GS306/owner_ends_first.rs", "        if let Some", "        cluster::cluster_sync();\n        if let Some",
-         ("proved", set())),
-        ("ui/GS305/tile_read_before_the_wait.rs", "let early = unsafe { TILE[tid] };", "let early = 0;", ("proved", set())),
-        ("safe/mbarrier_counts_all_threads.rs", "&raw const FULL, 0)", "&raw const FULL, 1)", ("refuted", {"GS202", "GS304"})),
-        ("safe/cluster_stays_until_read.rs", "cluster::cluster_sync();\n        let", "thread::sync_threads();\n        let",
-         ("refuted", {"GS202", "GS306"})),
+        (
+            "ui/GS306/owner_ends_first.rs",
+            "        if let Some",
+            "        cluster::cluster_sync();\n        if let Some",
+            ("proved", set()),
+        ),
+        (
+            "ui/GS305/tile_read_before_the_wait.rs",
+            "let early = unsafe { TILE[tid] };",
+            "let early = 0;",
+            ("proved", set()),
+        ),
+        (
+            "safe/mbarrier_counts_all_threads.rs",
+            "&raw const FULL, 0)",
+            "&raw const FULL, 1)",
+            ("refuted", {"GS202", "GS304"}),
+        ),
+        (
+            "safe/cluster_stays_until_read.rs",
+            "cluster::cluster_sync();\n        let",
+            "thread::sync_threads();\n        let",
+            ("refuted", {"GS202", "GS306"}),
+        ),
     ],
-)  # fmt: skip
+)
 def test_one_change_decides(tmp_path: Path, name: str, old: str, new: str, expected: tuple[str, set[str]]) -> None:
     source = fixture(name)
     assert old in source
