@@ -1,8 +1,8 @@
 """Which addresses and branches of a kernel depend on values that a launch does not tell.
 
 ``data``: initial contents of memory; ``sync``: results of atomics, volatile reads and warp operations on them, which
-may carry an order between threads; ``opaque``: what the interpreter cannot compute. Flow-insensitive: a variable is as
-tainted as its most tainted assignment.
+may carry an order between threads; ``votes``: which lanes a condition on contents of memory holds for; ``opaque``: what
+the interpreter cannot compute. Flow-insensitive: a variable is as tainted as its most tainted assignment.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from gpusafe.span import Span
 
 Taint = frozenset[str]
 CLEAN: Taint = frozenset()
+VOTES = frozenset({"any", "all", "ballot"})
 
 
 @dataclass(slots=True)
@@ -113,9 +114,11 @@ class _Pass:
                 self.assign(success, frozenset({"sync"}))
                 for region in self.regions_of(ptr):
                     self._raise(self.out.regions, region, frozenset({"sync"}))
-            case ir.WarpOp(var=var, operands=operands, span=span):
+            case ir.WarpOp(var=var, op=op, operands=operands, span=span):
                 self.out.control[span] = self.out.control.get(span, CLEAN) | self.control | self.sticky
                 taint = frozenset().union(*(self.expr(o) for o in operands)) if operands else CLEAN
+                if op in VOTES and "data" in taint:
+                    taint = (taint - {"data"}) | {"votes"}
                 self.assign(var, taint)
             case ir.Barrier(var=var, value=value, span=span):
                 self.out.control[span] = self.out.control.get(span, CLEAN) | self.control | self.sticky

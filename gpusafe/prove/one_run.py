@@ -114,28 +114,44 @@ def examine(kernel: Kernel, context: LaunchContext) -> Seen:
         if prod(grid) <= STEPS // prod(block)
         else []
     )
-    for actual in (True, False):
-        runs: list[Run] = []
-        env = {**_long_arrays(kernel, context), **known} if actual else known
-        left = STEPS
-        for first in firsts[: 2 if actual else None]:
-            runs.append(run_cluster(kernel, env, shape, first, actual=actual, limit=left))
-            left -= runs[-1].steps
-            if runs[-1].why or runs[-1].faults:
-                break
-        faults = [f for r in runs for f in r.faults] + _across(kernel, runs)
-        if actual:
-            shown = [f for f in faults if f.certain]
-            if shown:
-                return Seen(_unique([obligation(kernel, (grid, block, cluster), f) for f in shown]))
-            continue
+    if not firsts:
+        return Seen(why="the launch has too many threads to be run")
+    elects = any(isinstance(s, ir.WarpOp) and s.op == "elect" for s in walk(kernel.body))
+    open_ = {**_long_arrays(kernel, context), **known}
+    for lane in (31, 0) if elects else (0,):
+        faults, _ = _launch(kernel, open_, shape, firsts[:2], (True, lane, STEPS))
+        shown = [f for f in faults if f.certain]
+        if shown:
+            return Seen(_unique([obligation(kernel, shape, f) for f in shown]))
+    left, assumed = STEPS, dict[str, None]()
+    for lane in range(32) if elects else (0,):
+        faults, runs = _launch(kernel, known, shape, firsts, (False, lane, left))
+        left -= sum(r.steps for r in runs)
         why = next((r.why for r in runs if r.why), "") or next((d for r in runs for d in r.doubts), "")
         if faults and not why:
             why = f"the accesses in line {faults[0].first.span.line} may meet others"
-        if not firsts:
-            why = "the launch has too many threads to be run"
-        return Seen((), why, tuple(dict.fromkeys(a for r in runs for a in r.assumed)))
-    raise AssertionError("the last run decides")
+        if why:
+            return Seen(why=why)
+        assumed |= dict.fromkeys(a for r in runs for a in r.assumed)
+    return Seen(assumed=tuple(assumed))
+
+
+def _launch(
+    kernel: Kernel,
+    env: dict[str, Any],
+    shape: tuple[Triple, Triple, Triple],
+    firsts: list[Triple],
+    how: tuple[bool, int, int],
+) -> tuple[list[Fault], list[Run]]:
+    """Runs of some clusters of one launch; ``how``: as an actual schedule, the elected lane, the budget in steps."""
+    actual, lane, left = how
+    runs: list[Run] = []
+    for first in firsts:
+        runs.append(run_cluster(kernel, env, shape, first, actual=actual, limit=left, elected=lane))
+        left -= runs[-1].steps
+        if runs[-1].why or runs[-1].faults:
+            break
+    return [f for r in runs for f in r.faults] + _across(kernel, runs), runs
 
 
 def _unique(found: list[Obligation]) -> tuple[Obligation, ...]:

@@ -9,8 +9,8 @@ from typing import Any
 
 from gpusafe.dataflow.arith import clip, fold
 from gpusafe.dataflow.concrete import ConcreteLaunch, Meeting, Outcome, run
-from gpusafe.dataflow.concrete.evaluate import Unknowable, compile_expr
-from gpusafe.dataflow.concrete.machine import TOO_LONG
+from gpusafe.dataflow.concrete.evaluate import UNKNOWN, Unknowable, compile_expr
+from gpusafe.dataflow.concrete.machine import TOO_LONG, all_blocks
 from gpusafe.dataflow.taint import Taints, can_order, taints
 from gpusafe.dataflow.terms import Term, postorder
 from gpusafe.ir.expr import U64, Const, Type
@@ -20,8 +20,10 @@ from gpusafe.prove.pairs import Model
 
 Triple = tuple[int, int, int]
 THREADS_LIMIT = 4096
+ALL_LIMIT = 16_384  # threads, where an access waits for a value that all threads count up to
 STANDARD = ((2, 1, 1), (64, 1, 1))
 ENDLESS_LIMIT = 2
+EXTREMES = (0, -1, -2, 1, 2)  # seeds of contents of very different kinds
 SCALARS = (1000, 4099)  # values tried for integers that no launch fixes
 
 
@@ -97,11 +99,15 @@ def _operation(t: Term, args: list[Any]) -> Any:
 
 
 def contents(seed: int) -> Any:
-    """Initial contents of memory: a fixed pseudo-random function of the cell (``seed`` 0: all zeros)."""
+    """Initial contents of memory: a fixed pseudo-random function of the cell (0: all zeros; -1, -2: extreme values)."""
 
     def cell(region: str, offset: int, type_: Type) -> Any:
         if seed == 0:
             return 0.0 if type_.kind == "float" else False if type_.kind == "bool" else 0
+        if seed < 0 and type_.kind == "int":
+            return type_.high if seed == -1 else type_.low
+        if seed < 0:
+            return (seed == -1) if type_.kind == "bool" else 1e30 if seed == -1 else -1e30
         mixed = (hash_text(region) * 31 + offset * 2654435761 + seed * 40503) & 0xFFFF_FFFF
         mixed ^= mixed >> 15
         mixed = mixed * 2246822519 & 0xFFFF_FFFF
@@ -111,6 +117,20 @@ def contents(seed: int) -> Any:
         if type_.kind == "bool":
             return bool(mixed & 1)
         return mixed % min(1000, type_.high + 1)  # small numbers, and only those that the type holds
+
+    return cell
+
+
+def memory_of(kernel: Kernel, seed: int) -> Any:
+    """Contents for a kernel's arrays that keep to what the user states of them: there, each element is its place."""
+    stated = {*kernel.injective, *kernel.monotone}
+    free = contents(seed)
+
+    def cell(region: str, offset: int, type_: Type) -> Any:
+        if region not in stated or type_.kind != "int":
+            return free(region, offset, type_)
+        place = offset // type_.bytes
+        return place if place <= type_.high else UNKNOWN
 
     return cell
 
@@ -185,7 +205,7 @@ def concrete(context: LaunchContext, kernel: Kernel, symbols: dict[str, int], fa
         params,
         lengths,
         same,
-        contents(0),
+        memory_of(kernel, 0),
         shared if shared is not None else 1 << 16,
     )
     return launch if _meets(kernel, launch) else None
@@ -198,7 +218,7 @@ def _meets(kernel: Kernel, launch: ConcreteLaunch) -> bool:
     for register, sizes in (("ntid", launch.block), ("nctaid", launch.grid)):
         env |= {f"%{register}.{axis}": size for axis, size in zip("xyz", sizes, strict=True)}
     try:
-        return all(compile_expr(cond)(env) is True for cond in kernel.requires)
+        return all(compile_expr(cond)(env) is True for cond in (*kernel.requires, *kernel.assumes))
     except Unknowable:
         return False
 
@@ -223,6 +243,7 @@ def outcomes(
     values: tuple[int, ...] = SCALARS,
     wanted: Callable[[Meeting], bool] | None = None,
     simple: bool = False,
+    waits: bool = False,
 ) -> Iterator[tuple[ConcreteLaunch, Outcome]]:
     """Runs of a context's launches, on the model's blocks first; ``data``: with several contents of memory.
 
@@ -232,7 +253,7 @@ def outcomes(
     if model is not None and simple:
         yield from _two_threads(replayer, context, model, values, wanted)
     for launch in launches(context, replayer.kernel, model, values):
-        for blocks in _block_choices(launch, model):
+        for blocks in _block_choices(launch, model, waits):
             for seed in (1, 2, 0) if data else (0,):
                 key = (launch.grid, launch.block, tuple(sorted(launch.params.items())), tuple(blocks), seed)
                 if key in tried or len(tried) > 8:
@@ -240,7 +261,7 @@ def outcomes(
                 tried.add(key)
                 if len(replayer.endless) >= ENDLESS_LIMIT:
                     return
-                filled = replace(launch, contents=contents(seed))
+                filled = replace(launch, contents=memory_of(replayer.kernel, seed))
                 outcome = run(replayer.kernel, filled, blocks, wanted)
                 if outcome.why == TOO_LONG:
                     replayer.endless.append(filled)
@@ -259,11 +280,11 @@ def _two_threads(
     if launch is None or any(i >= n for b in model.block for i, n in zip(b, launch.grid, strict=True)):
         return
     only = frozenset(zip(model.block, model.tid, strict=True))
-    filled = replace(launch, contents=contents(1))
+    filled = replace(launch, contents=memory_of(replayer.kernel, 1))
     yield filled, run(replayer.kernel, filled, sorted(set(model.block)), wanted, only)
 
 
-def _block_choices(launch: ConcreteLaunch, model: Model | None) -> Iterator[list[Triple]]:
+def _block_choices(launch: ConcreteLaunch, model: Model | None, waits: bool) -> Iterator[list[Triple]]:
     per_block = launch.block[0] * launch.block[1] * launch.block[2]
     total = launch.grid[0] * launch.grid[1] * launch.grid[2]
     if model is not None:
@@ -281,3 +302,5 @@ def _block_choices(launch: ConcreteLaunch, model: Model | None) -> Iterator[list
             first.append((step[0], step[1], step[2]))
     last = (launch.grid[0] - 1, launch.grid[1] - 1, launch.grid[2] - 1)
     yield list(dict.fromkeys([*first, last]))
+    if waits and per_block * total <= ALL_LIMIT:  # what the last of all threads does
+        yield list(all_blocks(launch.grid))

@@ -6,16 +6,20 @@ But no contents can give more threads than there are elements a place of their o
 
 from __future__ import annotations
 
-from itertools import product
+from dataclasses import replace
+from itertools import islice, product
 from math import prod
 from typing import Any
 
 from gpusafe.dataflow.accesses import Access, Trace
+from gpusafe.dataflow.concrete import run
+from gpusafe.dataflow.concrete.machine import all_blocks
 from gpusafe.dataflow.numeric import Plan
 from gpusafe.dataflow.terms import Term, postorder
 from gpusafe.ir.kernel import Kernel
 from gpusafe.prove.launch_context import LaunchContext, argument_bytes
 from gpusafe.prove.pairs import where
+from gpusafe.prove.replay import EXTREMES, SCALARS, THREADS_LIMIT, Replayer, concrete, memory_of
 
 COUNTED_LIMIT = 16_384
 
@@ -31,7 +35,8 @@ def elements(kernel: Kernel, context: LaunchContext, access: Access) -> int | No
 def threads_at(context: LaunchContext, trace: Trace, access: Access, enough: int) -> int:
     """How many threads surely get to an access as far as the launch decides; counts up to ``enough``.
 
-    A branch on other contents of memory may be taken by few; a check of the index itself takes no thread away.
+    A branch on other contents of memory may be taken by few; a check of the index itself takes no thread away, and a
+    loop that memory bounds has a turn for most threads.
     """
     sizes = [context.specials.get(f"{r}.{a}") for r in ("nctaid", "ntid") for a in "zyx"]
     numbers = [s.const for s in sizes if s is not None]
@@ -40,7 +45,7 @@ def threads_at(context: LaunchContext, trace: Trace, access: Access, enough: int
     if prod(int(n or 0) for n in numbers) < enough:
         return 0
     own = _loads([access.offset])
-    branches = [g for g in access.context.guard if not _loads([g]) or not _loads([g]) <= own]
+    branches = [g for g in access.context.guard if not (_counts_turns(g) or (_loads([g]) and _loads([g]) <= own))]
     plan = Plan([*branches, *where(trace, access)])
     names = [f"{r}.{a}" for r in ("ctaid", "tid") for a in "zyx"]
     count = 0
@@ -60,6 +65,38 @@ def threads_at(context: LaunchContext, trace: Trace, access: Access, enough: int
 def _loads(roots: list[Term]) -> frozenset[Term]:
     """The values read from memory that terms are made of."""
     return frozenset(t for t in postorder(roots) if t.op in ("load", "atomic", "fresh"))
+
+
+def _counts_turns(guard: Term) -> bool:
+    """Whether a condition speaks of the number of a loop's turn itself, not only of what is read at its place."""
+    stack = [guard]
+    while stack:
+        term = stack.pop()
+        if term.op in ("iter", "ind"):
+            return True
+        if term.op != "load":
+            stack.extend(term.args)
+    return False
+
+
+def crowded_in_runs(replayer: Replayer, context: LaunchContext, access: Access) -> bool:
+    """Whether in runs with contents of very different kinds more threads make an access than its region has places."""
+    kernel = replayer.kernel
+    places = elements(kernel, context, access)
+    if places is None or places > COUNTED_LIMIT:
+        return False
+    launch = concrete(context, kernel, {}, SCALARS[0])
+    if launch is None:
+        return False
+    fit = THREADS_LIMIT // prod(launch.block)
+    blocks = list(islice(all_blocks(launch.grid), max(1, fit)))
+    if len(blocks) * prod(launch.block) <= places:
+        return False
+    for seed in EXTREMES:
+        outcome = run(kernel, replace(launch, contents=memory_of(kernel, seed)), blocks, watch=access.span)
+        if outcome.touchers <= places:
+            return False
+    return True
 
 
 def crowded(kernel: Kernel, context: LaunchContext, trace: Trace, access: Access) -> bool:

@@ -11,7 +11,7 @@ from gpusafe.prove.counterexample import of_divergence, of_meeting, rule_of
 from gpusafe.prove.pairs import Model
 from gpusafe.prove.pairs_of_kernel import Analysis, Failure, Question
 from gpusafe.prove.replay import SCALARS, Replayer, outcomes
-from gpusafe.prove.replay_crowding import crowded, memory_decides
+from gpusafe.prove.replay_crowding import crowded, crowded_in_runs, memory_decides
 from gpusafe.span import Span
 from gpusafe.verdict import Counterexample
 
@@ -72,7 +72,10 @@ def _replayed(
 
     data = _data(replayer, question)
     simple = _simple(replayer, [s for pair in spans for s in pair])
-    found = outcomes(replayer, analysis.context, model, data=data, values=values, wanted=wanted, simple=simple)
+    waits = any("sync" in replayer.taints.control.get(s, frozenset()) for pair in spans for s in pair)
+    found = outcomes(
+        replayer, analysis.context, model, data=data, values=values, wanted=wanted, simple=simple, waits=waits
+    )
     for launch, outcome in found:
         for meeting in filter(wanted, outcome.meetings):
             depends = _certain(replayer, collides, meeting)
@@ -91,7 +94,7 @@ def _all_symbols(failure: Failure, analysis: Analysis) -> tuple[str, ...]:
 def _data(replayer: Replayer, question: Question) -> bool:
     spans = [s for f in question.failures for s in (f.first.span, f.second.span)]
     tables = (replayer.taints.control, replayer.taints.address)
-    return any("data" in table.get(s, frozenset()) for s in spans for table in tables)
+    return any({"data", "votes"} & table.get(s, frozenset()) for s in spans for table in tables)
 
 
 def _simple(replayer: Replayer, spans: list[Span]) -> bool:
@@ -114,7 +117,11 @@ def _collides(replayer: Replayer, analysis: Analysis, question: Question) -> boo
         return False
     if not any("data" in replayer.taints.address.get(f.second.span, frozenset()) for f in question.failures):
         return False
-    return any(crowded(replayer.kernel, analysis.context, analysis.trace, f.second) for f in question.failures)
+    return any(
+        crowded(replayer.kernel, analysis.context, analysis.trace, f.second)
+        or crowded_in_runs(replayer, analysis.context, f.second)
+        for f in question.failures
+    )
 
 
 def _certain(replayer: Replayer, collides: bool, meeting: Meeting) -> bool | None:
@@ -129,7 +136,7 @@ def _certain(replayer: Replayer, collides: bool, meeting: Meeting) -> bool | Non
             return None
         if ordering and "sync" in address | control:
             return None
-        data = data or "data" in address | control
+        data = data or bool({"data", "votes"} & (address | control))
     return data
 
 

@@ -87,6 +87,7 @@ class Cluster:
         self.async_ = any(isinstance(s, ir.AsyncCopy) and s.kind != "cp.async" for s in walk(kernel.body))
         self.fences_init = any(isinstance(s, ir.Fence) and s.scope is Scope.CLUSTER for s in walk(kernel.body))
         self.actual = False
+        self.elected = 0  # the lane that `elect` picks: the same one for the same mask (PTX ISA, elect.sync)
         self.touches = Touches()
         self.doubts: dict[str, None] = {}
         self.assumed: dict[str, None] = {}
@@ -338,9 +339,13 @@ def run_cluster(
     *,
     actual: bool,
     limit: int,
+    elected: int = 0,
 ) -> Run:
-    """Runs the cluster that starts at block ``first``; ``shape`` gives grid, block and cluster."""
+    """Runs the cluster that starts at block ``first``; ``shape`` gives grid, block and cluster.
+
+    ``elected`` is the lane that `elect` picks.
+    """
     cluster = Cluster(kernel, env, shape, limit)
-    cluster.actual = actual
+    cluster.actual, cluster.elected = actual, elected
     cluster.start(first)
     return cluster.run()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from gpusafe.dataflow.clocks import waiting
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 Gen = Generator[Callable[[], bool], None, object]
 Runner = Callable[["Thread"], Gen]
 RETURN = object()
+FULL = 0xFFFF_FFFF
 PLAIN = (ir.Assign, ir.Havoc, ir.Load, ir.Store, ir.ExclusiveBorrow, ir.Atomic, ir.If, ir.Block, ir.Assume, ir.Fence)
 POLLING = (ir.MBarrier, ir.Assign, ir.If, ir.Block, ir.Break, ir.Havoc, ir.Continue)
 
@@ -123,8 +125,11 @@ class Program:
                 return lambda t: _fence(t, wide) if strong else None
             case ir.ProxyFence(kind=kind):
                 return lambda t: _proxy_fence(c, t, kind)
-            case ir.WarpOp(var=var, op=op):
-                return lambda t: _warp_op(c, t, var, op)
+            case ir.WarpOp(var=var, op="elect", mask=mask):
+                lanes = compile_expr(mask) if mask is not None else (lambda env: FULL)
+                return lambda t: _elect(c, t, var, lanes(t.env))
+            case ir.WarpOp(var=var):
+                return lambda t: t.env.__setitem__(var, UNKNOWN) if var is not None else None
             case ir.AsyncControl(kind="bulk"):
                 return lambda t: waiting.bulk_control(t, stmt)
         name = type(stmt).__name__
@@ -248,8 +253,8 @@ def _proxy_fence(c: Cluster, t: Thread, kind: str) -> None:
         t.tick()
 
 
-def _warp_op(c: Cluster, t: Thread, var: str | None, op: str) -> None:
-    if op == "elect":
-        c.doubt("which lane is elected is not specified")
+def _elect(c: Cluster, t: Thread, var: str | None, lanes: Any) -> None:
+    if lanes is UNKNOWN or lanes & FULL != FULL or prod(c.block) % 32:
+        raise Unknowable("which lane of a part of a warp is elected is not known")
     if var is not None:
-        t.env[var] = t.env["%laneid"] == 0 if op == "elect" else UNKNOWN
+        t.env[var] = t.env["%laneid"] == c.elected

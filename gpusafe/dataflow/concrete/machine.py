@@ -66,6 +66,7 @@ class Outcome:
     complete: bool = True
     why: str = ""
     blank: tuple[Touch, ...] = ()  # reads of shared memory that no thread had written
+    touchers: int = 0  # threads that made the access that was watched
 
 
 class _Thread:
@@ -120,8 +121,11 @@ class Machine:
         wanted: Callable[[Meeting], bool] | None = None,
         only: frozenset[tuple[Triple, Triple]] | None = None,
         limit: int = STEP_LIMIT,
+        watch: Span | None = None,
     ) -> None:
         self.limit = limit
+        self.watch = watch
+        self.touchers: set[tuple[Triple, int]] = set()
         self.only = only
         self.kernel = kernel
         self.launch = launch
@@ -181,6 +185,8 @@ class Machine:
             thread.block.phase, thread.warp_clock, scope, volatile, writes,
         )  # fmt: skip
         self.last = touch
+        if span == self.watch:
+            self.touchers.add((thread.block.index, thread.number))
         length = self._bytes(region)
         if offset < 0 or (length is not None and offset + size > length):
             self.outside.setdefault((region, span), OutOfBounds(touch, length or 0))
@@ -388,6 +394,7 @@ class Machine:
             not why,
             why,
             tuple(self.blank.values()),
+            len(self.touchers),
         )
 
 
@@ -403,13 +410,14 @@ def run(
     wanted: Callable[[Meeting], bool] | None = None,
     only: frozenset[tuple[Triple, Triple]] | None = None,
     limit: int = STEP_LIMIT,
+    watch: Span | None = None,
 ) -> Outcome:
     """Runs all threads of the given blocks of a launch, up to the first meeting that is ``wanted``.
 
     ``only`` leaves all threads out but these (block, thread): enough for two threads whose ways and addresses do not
     depend on what others store.
     """
-    return Machine(kernel, launch, wanted, only, limit).go(blocks)
+    return Machine(kernel, launch, wanted, only, limit, watch).go(blocks)
 
 
 def all_blocks(grid: Triple) -> Iterator[Triple]:
