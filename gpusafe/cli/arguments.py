@@ -73,6 +73,11 @@ def _parser(*, with_options: bool) -> argparse.ArgumentParser:
     doctor = _command(commands, "doctor", "what is installed, what that enables, how to get the rest", _doctor)
     doctor.add_argument("--format", choices=("text", "json"), default="text", help="how to write it")
 
+    litmus = _command(commands, "litmus", "decide litmus tests under the PTX memory model", _litmus)
+    litmus.add_argument("paths", nargs="+", metavar="PATH", help="a litmus test, or a folder of them")
+    litmus.add_argument("--model", choices=("ptx-v6.0", "ptx-v7.5"), default="ptx-v7.5", help="which version")
+    litmus.add_argument("--explain", action="store_true", help="show the execution behind each answer")
+
     config = _command(commands, "config", "the settings in force and where each comes from", _config)
     config.add_argument("--config", metavar="FILE", help="read settings from FILE")
     config.add_argument("path", nargs="?", default=".", metavar="PATH", help="where to look for settings")
@@ -163,6 +168,12 @@ def _doctor(space: argparse.Namespace) -> int:
     from gpusafe.cli.doctor import run
 
     return run(space.format)
+
+
+def _litmus(space: argparse.Namespace) -> int:
+    from gpusafe.prove.memory_model.__main__ import run
+
+    return run(tuple(space.paths), space.model, space.explain)
 
 
 def _config(space: argparse.Namespace) -> int:

@@ -10,7 +10,7 @@ Operand = int | str
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a thread runs. Two threads are in one cluster when gpu and cluster agree, and in one CTA when all three do."""
+    """Where a thread runs. Threads share a cluster when gpu and cluster agree, and a CTA when all three do."""
 
     cta: int
     cluster: int | None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import zip_longest
 
 from gpusafe.errors import GpusafeError
 from gpusafe.parse.litmus.condition import parse_condition
 from gpusafe.parse.litmus.instructions import parse_instruction
 from gpusafe.parse.litmus.program import (
-    Barrier,
     Branch,
     Condition,
     Instruction,
@@ -127,16 +127,11 @@ def _assertions(
     only: Condition | None = None
     condition: Condition | None = None
     quantifier = ""
-    for mark, after in zip(marks, [*(m.start() for m in marks[1:]), len(body)], strict=True):
-        text = body[mark.end() : after]
+    for mark, following in zip_longest(marks, marks[1:]):
+        text = body[mark.end() : len(body) if following is None else following.start()]
         if mark.group(1):
             only = parse_condition(text, cell_of)
         elif mark.group(2) and condition is None:
             quantifier = "forall" if mark.group(2) == "forall" else "exists" if mark.group(2) == "exists" else "~exists"
             condition = parse_condition(text, cell_of)
     return only, quantifier, condition
-
-
-def has_barriers(test: LitmusTest) -> bool:
-    """Whether any thread meets a barrier."""
-    return any(isinstance(i, Barrier) for t in test.threads for i in t.code)

@@ -277,9 +277,9 @@ def possible_values(
 ) -> tuple[dict[str, tuple[int, ...]], list[list[Trace]]]:
     """The values that each cell may hold, and the traces of each thread over them.
 
-    A value comes from a chain of writes without a cycle (no thin air), so as many rounds as there are writes are enough.
+    A value comes from a chain of writes without a cycle (no thin air): as many rounds as there are writes are enough.
     """
-    values = {cell: (value,) for cell, value in initial.items()}
+    values: dict[str, tuple[int, ...]] = {cell: (value,) for cell, value in initial.items()}
     rounds = 0
     while True:
         traces = [unfold(t, values, bound, observed.get(t.number, frozenset())) for t in threads]

@@ -1,0 +1,78 @@
+"""The axioms (PTX ISA, 8.10), and the least coherence order that satisfies them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpusafe.prove.memory_model import relation as rel
+from gpusafe.prove.memory_model.causality import Causes
+from gpusafe.prove.memory_model.models import Model
+from gpusafe.prove.memory_model.relation import Relation
+from gpusafe.prove.memory_model.structure import Structure
+
+
+def no_thin_air(s: Structure, rf: Relation) -> bool:
+    """No value is its own reason."""
+    return rel.acyclic(rel.union(rf, s.depends))
+
+
+def fence_order(sync_fence: Relation, causes: Causes) -> bool:
+    """Fence-SC: causality does not go against the order of fence.sc."""
+    return rel.irreflexive(rel.compose(sync_fence, causes.cause))
+
+
+def coherences(s: Structure, rf: Relation, causes: Causes) -> Iterator[tuple[Relation, Relation]]:
+    """Coherence orders with their from-reads that satisfy Coherence, Atomicity, Causality and SC-per-location.
+
+    Coherence need not be total: only morally strong writes must be ordered. Every axiom forbids, so a larger order
+    never allows more, and only the least ones are given.
+    """
+    size = len(s.events)
+    start = rel.empty(size)
+    for write in s.writes:
+        mine = s.same_cell[write] & s.write_set
+        if s.events[write].thread < 0:
+            start[write] = mine & ~(1 << write)
+        else:
+            start[write] = causes.cause[write] & mine
+    todo = [rel.closure(start)]
+    readers = rel.inverse(rf)
+    seen: set[tuple[int, ...]] = set()
+    while todo:
+        co = todo.pop()
+        if tuple(co) in seen or not rel.irreflexive(co):
+            continue
+        seen.add(tuple(co))
+        fr = rel.compose(readers, co)
+        if not _consistent(s, rf, co, fr, causes):
+            continue
+        pair = _unordered(s, co)
+        if pair is None:
+            yield co, fr
+            continue
+        for a, b in (pair, pair[::-1]):
+            wider = list(co)
+            wider[a] |= 1 << b
+            todo.append(rel.closure(wider))
+
+
+def _unordered(s: Structure, co: Relation) -> tuple[int, int] | None:
+    """Two morally strong writes to one cell that the order does not relate yet."""
+    for a in s.writes:
+        for b in rel.bits(s.ms[a] & s.same_cell[a] & s.write_set & ~co[a] & ~((2 << a) - 1)):
+            if not co[b] >> a & 1:
+                return a, b
+    return None
+
+
+def _consistent(s: Structure, rf: Relation, co: Relation, fr: Relation, causes: Causes) -> bool:
+    if not rel.irreflexive(rel.compose(rel.union(rf, fr), causes.cause)):  # Causality
+        return False
+    if any(s.rmw):  # Atomicity
+        between = rel.compose(rel.intersection(s.ms, fr), rel.intersection(s.ms, co))
+        if any(rel.intersection(between, s.rmw)):
+            return False
+    if s.model is Model.PTX_6_0:  # SC-per-location
+        communication = rel.intersection(s.ms, rel.union(rf, co, fr))
+        return rel.acyclic(rel.union(communication, rel.intersection(s.po, s.same_cell)))
+    return True
