@@ -14,6 +14,7 @@ from gpusafe.dataflow.host.syntax_walk import type_name, walk
 from gpusafe.ir.host import LaunchSeen
 from gpusafe.ir.kernel import Kernel
 from gpusafe.parse.rust import ast
+from gpusafe.parse.workspace_gpu_text import GPU_CRATES
 
 T = TypeVar("T")
 
@@ -166,7 +167,7 @@ class Program:
         path = self.expand(names, home)
         if len(path) >= 2:
             found = self.method(path[-2], path[-1], home)
-            if found is not None:
+            if found is not None and nameable(found.home, home):
                 return found
         if (path and path[0] in DIALECT_ROOTS) or path[:1] == ("std",):
             return None
@@ -221,7 +222,7 @@ def visible(there: Home, here: Home) -> bool:
     GPU crates are known by their API, not their code, also from inside: only their own tests see what the tests define.
     """
     crate = there.unit.crate
-    if crate not in DIALECT_ROOTS:
+    if crate not in DIALECT_ROOTS and crate not in GPU_CRATES:
         return True
     return crate == here.unit.crate and any("test" in part for part in there.module)
 
