@@ -16,6 +16,7 @@ from gpusafe.dataflow.contracts import Effect, KernelSummary
 from gpusafe.dataflow.coverage import Coverage
 from gpusafe.ir.host import Enqueue, HostProgram, LaunchSite
 from gpusafe.ir.kernel import Kernel
+from gpusafe.parse.dialects.extension_model import ApiTable
 from gpusafe.parse.directives import Problem
 from gpusafe.parse.workspace import Workspace
 from gpusafe.results import Finding, Report
@@ -49,7 +50,8 @@ def check(options: Options, progress: Callable[[str], None] = lambda _: None) ->
     kernels, problems = _lower(workspace)
     kernels = tuple(_sized(k, options) for k in kernels)
     progress("walking host functions")
-    program = _execute(workspace, kernels)
+    apis, api_notices = _apis(workspace, options)
+    program = _execute(workspace, kernels, apis)
     progress("proving kernels")
     checked = [_check_kernel(k, sites) for k, sites in _sites(program, kernels)]
     progress("proving host functions")
@@ -66,7 +68,7 @@ def check(options: Options, progress: Callable[[str], None] = lambda _: None) ->
         units,
         conclusion.findings,
         workspace.files,
-        workspace.notices,
+        (*workspace.notices, *api_notices),
         workspace.sources,
         time.perf_counter() - started,
         conclusion.suppressed,
@@ -86,7 +88,8 @@ def coverage(options: Options, progress: Callable[[str], None] = lambda _: None)
     workspace = load([Path(p) for p in options.paths])
     kernels, _ = _lower(workspace)
     progress("walking host functions")
-    return measure(workspace, kernels, _execute(workspace, kernels))
+    apis, notices = _apis(workspace, options)
+    return measure(workspace, kernels, _execute(workspace, kernels, apis), notices)
 
 
 def _lower(workspace: Workspace) -> tuple[tuple[Kernel, ...], tuple[Problem, ...]]:
@@ -128,10 +131,20 @@ def _unread(workspace: Workspace, units: Iterable[Unit]) -> Iterable[Unit]:
             yield Unit(found.kind, found.name, found.span, (unknown,))
 
 
-def _execute(workspace: Workspace, kernels: Sequence[Kernel]) -> HostProgram:
+def _execute(workspace: Workspace, kernels: Sequence[Kernel], apis: tuple[ApiTable, ...] = ()) -> HostProgram:
     from gpusafe.dataflow.host import execute
 
-    return execute(workspace, kernels)
+    return execute(workspace, kernels, apis)
+
+
+def _apis(workspace: Workspace, options: Options) -> tuple[tuple[ApiTable, ...], tuple[str, ...]]:
+    """The API tables in force beside the built-in ones; notices on wrong ones, and on versions that none covers."""
+    from gpusafe.parse.dialects.extension import load_tables
+    from gpusafe.parse.dialects.versions import uncovered
+
+    named = {name for crate in workspace.crates for name in (*crate.dependencies, crate.name)}
+    tables, notices = load_tables(options.api, named)
+    return tables, (*notices, *uncovered(workspace, tables))
 
 
 def _sites(program: HostProgram, kernels: Iterable[Kernel]) -> list[tuple[Kernel, tuple[LaunchSite, ...]]]:

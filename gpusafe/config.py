@@ -57,10 +57,11 @@ class Options:
     """What the user asked for.
 
     ``paths``: crates, folders or files, all of which exist. ``select`` and ``ignore`` hold codes, names or prefixes
-    (``GS1``). ``targets`` are PTX targets (``sm_80``).
+    (``GS1``). ``api``: files with ``[[api]]`` tables. ``targets`` are PTX targets (``sm_80``).
     """
 
     paths: tuple[str, ...] = (".",)
+    api: tuple[str, ...] = ()
     format: str = _setting(
         "text", "--format", "--message-format", help="how to write the outcome", choices=("text", "json", "sarif")
     )
@@ -142,6 +143,9 @@ def from_table(table: Mapping[str, Any], where: str) -> dict[str, Any]:
     known = {f.name.replace("_", "-"): (f, s) for f, s in settings() if s.in_file}
     values: dict[str, Any] = {}
     for key, value in table.items():
+        if key == "api":  # read where the sources are (gpusafe.parse.dialects.extension)
+            values["api"] = (where.split(" [")[0],)
+            continue
         if key not in known:
             raise UsageError(f"{where}: unknown key `{key}` (known: {', '.join(sorted(known))})")
         option, setting = known[key]

@@ -26,6 +26,7 @@ def as_json(coverage: Coverage) -> str:
             "wholly_resolved": launches.whole,
         },
         "missing": [asdict(missing) for missing in coverage.missing],
+        "notices": list(coverage.notices),
     }
     return json.dumps(table, indent=1) + "\n"
 
@@ -55,6 +56,7 @@ def as_text(coverage: Coverage) -> str:
     left = len(coverage.missing) - _SHOWN
     if left > 0:
         lines.append(f"        {left} more reasons: --format json lists them all")
+    lines += [f"note: {notice}" for notice in coverage.notices]
     return "\n".join(lines) + "\n"
 
 

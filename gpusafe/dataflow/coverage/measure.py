@@ -36,8 +36,13 @@ class _Lack:
     detail: str
 
 
-def measure(workspace: Workspace, kernels: Sequence[Kernel], program: HostProgram) -> Coverage:
-    """The table of one workspace, from its kernels and the paths through its host functions."""
+def measure(
+    workspace: Workspace, kernels: Sequence[Kernel], program: HostProgram, notices: tuple[str, ...] = ()
+) -> Coverage:
+    """The table of one workspace, from its kernels and the paths through its host functions.
+
+    ``notices``: what was wrong with the API tables.
+    """
     found, lowered, lacks = _kernels(workspace, kernels)
     launches, more = _launches(find_launches(workspace), kernels, program)
     counts = Counter(_STATUS[record.status] for record in workspace.files)
@@ -47,7 +52,7 @@ def measure(workspace: Workspace, kernels: Sequence[Kernel], program: HostProgra
         for r in workspace.files
         if r.status in (FileStatus.SKIPPED, FileStatus.SYNTAX_ERROR)
     ]
-    return Coverage(files, found, lowered, launches, _ranked([*lacks, *more, *unparsed]))
+    return Coverage(files, found, lowered, launches, _ranked([*lacks, *more, *unparsed]), notices)
 
 
 def _kernels(workspace: Workspace, kernels: Sequence[Kernel]) -> tuple[int, int, list[_Lack]]:

@@ -43,3 +43,4 @@ class Coverage:
     kernels_lowered: int
     launches: Launches
     missing: tuple[Missing, ...]
+    notices: tuple[str, ...] = ()

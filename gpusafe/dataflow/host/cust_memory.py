@@ -41,18 +41,18 @@ def call_path(
     plain = name.removesuffix("_async")
     match plain:
         case "from_slice":
-            made = _new(m, kind, release, length_of(m, args[0]), element_size(m, args[0]), expr.span)
+            made = new_buffer(m, kind, release, length_of(m, args[0]), element_size(m, args[0]), expr.span)
             _fill_from(m, made, args[0], stream, expr.span)
             return Found(ok(made))
         case "zeroed" | "uninitialized":
             boxed = owner.endswith("Box")
-            made = _new(m, kind, release, 1 if boxed else args[0], _elem(m, path, expect), expr.span)
+            made = new_buffer(m, kind, release, 1 if boxed else args[0], _elem(m, path, expect), expr.span)
             if plain == "zeroed":
-                _clear(m, made, stream, expr.span)
+                clear(m, made, stream, expr.span)
             return Found(ok(made))
         case "new":
             size = _value_size(m, expr, args) or _elem(m, path, expect)
-            made = _new(m, kind, release, args[1] if len(args) > 1 else 1, size, expr.span)
+            made = new_buffer(m, kind, release, args[1] if len(args) > 1 else 1, size, expr.span)
             m.amend_memory(made.memory, initialized=True)
             if kind == "device":
                 _fill_from(m, made, args[0], stream, expr.span)
@@ -73,7 +73,7 @@ def _function(m: Machine, name: str, args: list[Value], expr: ast.Expr, path: as
     match name:
         case "cuda_malloc" | "cuda_malloc_locked" | "cuda_malloc_unified":
             kind = {"cuda_malloc": "device", "cuda_malloc_locked": "pinned"}.get(name, "unified")
-            made = _new(m, kind, "none", args[0], _elem(m, path, None), expr.span)
+            made = new_buffer(m, kind, "none", args[0], _elem(m, path, None), expr.span)
             return Found(ok(Pointer(made.memory, 0, made.elem_bytes, made)))
         case "cuda_free" | "cuda_free_locked" | "cuda_free_unified" if isinstance(values[0], Pointer):
             from gpusafe.ir.host import Free
@@ -103,6 +103,11 @@ def _elem(m: Machine, path: ast.Path, expect: ast.Type | None) -> int | None:
     return size_of(m, inner) if inner is not None else None
 
 
+def element_of(m: Machine, path: ast.Path) -> int | None:
+    """The element size that a call's generic arguments give."""
+    return _elem(m, path, None)
+
+
 def _value_size(m: Machine, expr: ast.Expr, args: list[Value]) -> int | None:
     if not isinstance(expr, ast.Call) or not expr.args:
         return None
@@ -118,7 +123,8 @@ def _value_size(m: Machine, expr: ast.Expr, args: list[Value]) -> int | None:
     return value.type.bytes if isinstance(value, Expr) else element_size(m, value)
 
 
-def _new(m: Machine, kind: str, release: str, length: Value, size: int | None, span: Span) -> Buffer:
+def new_buffer(m: Machine, kind: str, release: str, length: Value, size: int | None, span: Span) -> Buffer:
+    """An allocation on the host's timeline, uninitialised."""
     from gpusafe.dataflow.host.cust import context
 
     count = peel(length)
@@ -156,7 +162,8 @@ def _fill_from(m: Machine, made: Buffer, source: Value, stream: StreamHandle | N
     copy(m, stream, source, made, span, "upload")
 
 
-def _clear(m: Machine, made: Buffer, stream: StreamHandle | None, span: Span) -> None:
+def clear(m: Machine, made: Buffer, stream: StreamHandle | None, span: Span) -> None:
+    """Zeros in a new buffer, put there on a stream (None: the NULL stream)."""
     if made.kind != "device":
         m.amend_memory(made.memory, initialized=True)
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpusafe.dataflow.host import cudarc, cust, device_ops, oxide, oxide_launch
+from gpusafe.dataflow.host import cudarc, cust, device_ops, extension, oxide, oxide_launch
 from gpusafe.dataflow.host.access import chain, deref
 from gpusafe.dataflow.host.handles import View
 from gpusafe.dataflow.host.machine import Machine
@@ -15,6 +15,10 @@ def call_path(
     m: Machine, full: tuple[str, ...], args: list[Value], expr: ast.Expr, path: ast.Path, expect: ast.Type | None
 ) -> Found | None:
     """A function of a GPU crate, None when no dialect of the file has it."""
+    if m.program.apis:
+        described = extension.call_path(m, full, args, expr, path)
+        if described is not None:
+            return described
     used = m.program.dialects(m.home)
     for name, module in (("cudarc", cudarc), ("cust", cust), ("oxide", oxide), ("cutile", device_ops)):
         if name in used or full[:1] == (name,) or (name == "cust" and "rustacuda" in used):
@@ -28,6 +32,10 @@ def call_method(
     m: Machine, receiver: Cell, name: str, args: list[Value], expr: ast.MethodCall, expect: ast.Type | None
 ) -> Found | None:
     """A method on a handle of a GPU crate."""
+    for cell in chain(receiver) if m.program.apis else ():
+        described = extension.call_method(m, cell, name, args, expr)
+        if described is not None:
+            return described
     for cell in chain(receiver):
         handle = cell.value.buffer if isinstance(cell.value, View) else cell.value
         dialect = getattr(handle, "dialect", None)

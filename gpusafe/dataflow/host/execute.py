@@ -10,17 +10,23 @@ from gpusafe.dataflow.host.program import Program, SourceUnit, build_program
 from gpusafe.dataflow.host.roots import gpu_functions, roots
 from gpusafe.ir.host import Gap, HostFunction, HostPath, HostProgram, key_of
 from gpusafe.ir.kernel import Kernel
+from gpusafe.parse.dialects.extension_model import ApiTable
 from gpusafe.parse.workspace_model import Workspace
 
 
-def execute(workspace: Workspace, kernels: Sequence[Kernel]) -> HostProgram:
-    """All paths through the host functions of a workspace; never raises for what the code is like."""
-    return execute_units(units_of(workspace), kernels)
+def execute(workspace: Workspace, kernels: Sequence[Kernel], apis: tuple[ApiTable, ...] = ()) -> HostProgram:
+    """All paths through the host functions of a workspace; never raises for what the code is like.
+
+    ``apis``: what users say of their wrappers.
+    """
+    return execute_units(units_of(workspace), kernels, apis=apis)
 
 
-def execute_units(units: Sequence[SourceUnit], kernels: Sequence[Kernel], strict: bool = False) -> HostProgram:
+def execute_units(
+    units: Sequence[SourceUnit], kernels: Sequence[Kernel], strict: bool = False, apis: tuple[ApiTable, ...] = ()
+) -> HostProgram:
     """The same for source files at hand; ``strict`` lets internal errors out (for tests)."""
-    program = build_program(units, kernels)
+    program = build_program(units, kernels, apis)
     program.strict = strict
     candidates = gpu_functions(program)
     program.gpu_names = frozenset(f.name for f in candidates)

@@ -13,6 +13,7 @@ from typing import TypeVar
 from gpusafe.dataflow.host.syntax_walk import type_name, walk
 from gpusafe.ir.host import LaunchSeen
 from gpusafe.ir.kernel import Kernel
+from gpusafe.parse.dialects.extension_model import ApiTable
 from gpusafe.parse.rust import ast
 from gpusafe.parse.workspace_gpu_text import GPU_CRATES
 
@@ -117,6 +118,7 @@ class Program:
     cuda_modules: dict[str, list[tuple[ast.Mod, Home]]] = field(default_factory=lambda: defaultdict(list))
     uses: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
     roots_of: dict[str, frozenset[str]] = field(default_factory=dict)
+    apis: tuple[ApiTable, ...] = ()
     strict: bool = False
     steps_left: int = 500_000
     gpu_names: frozenset[str] = frozenset()
@@ -197,6 +199,8 @@ class Program:
     def dialects(self, home: Home) -> frozenset[str]:
         """The dialects that a file uses (its own `use` items and paths, else its crate's dependencies)."""
         own = self.roots_of.get(home.file, frozenset())
+        if any(t.crate in home.unit.versions or t.crate == home.unit.crate for t in self.apis):
+            own |= {"api"}
         if home.unit.crate in DIALECT_ROOTS:
             own |= {DIALECT_ROOTS[home.unit.crate]}
         return own or frozenset(DIALECT_ROOTS[n] for n in home.unit.versions if n in DIALECT_ROOTS)
@@ -240,9 +244,9 @@ def _distance(there: Home, here: Home) -> tuple[int, int]:
     return (2 if nameable(there, here) else 3, 0)
 
 
-def build_program(units: Iterable[SourceUnit], kernels: Iterable[Kernel]) -> Program:
+def build_program(units: Iterable[SourceUnit], kernels: Iterable[Kernel], apis: tuple[ApiTable, ...] = ()) -> Program:
     """Indexes all items of all files, those inside function bodies too."""
-    program = Program(tuple(units), tuple(kernels))
+    program = Program(tuple(units), tuple(kernels), apis=apis)
     for unit in program.units:
         program.uses[unit.file.path] = {}
         stack: list[tuple[ast.Item, tuple[str, ...]]] = [(i, unit.module) for i in reversed(unit.file.items)]
@@ -300,6 +304,8 @@ def _add(program: Program, function: Function) -> None:
     if is_device(function.item):
         return
     program.functions.append(function)
+    if any(t.crate == function.home.unit.crate and t.describes(function.owner, function.name) for t in program.apis):
+        return  # its table is believed, not its body
     if function.owner is None:
         program.free[function.name].append(function)
     else:

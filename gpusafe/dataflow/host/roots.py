@@ -74,11 +74,13 @@ def gpu_functions(program: Program) -> list[Function]:
 
     The raw bindings that a GPU crate itself generates are the API, not uses of it.
     """
-    names = _method_names()
+    names = _method_names() | {call.name for table in program.apis for call in table.calls}
+    types = _GPU_TYPES | {name for table in program.apis for name in table.types}
     direct: set[str] = set()
     functions = [f for f in program.functions if not _is_binding(f)]
     for function in functions:
-        if function.item.body is not None and program.dialects(function.home) and _does_work(function.item, names):
+        works = function.item.body is not None and program.dialects(function.home)
+        if works and _does_work(function.item, names, types):
             direct.add(function.key)
     callers: dict[str, set[str]] = defaultdict(set)
     by_name: dict[str, list[Function]] = defaultdict(list)
@@ -134,8 +136,8 @@ def _method_names() -> frozenset[str]:
     return frozenset(names - _PLAIN)
 
 
-def _does_work(item: ast.Fn, names: frozenset[str]) -> bool:
-    if any(type_name(p.type) in _GPU_TYPES for p in item.params):
+def _does_work(item: ast.Fn, names: frozenset[str], types: frozenset[str]) -> bool:
+    if any(type_name(p.type) in types for p in item.params):
         return True
     assert item.body is not None
     for node in walk(item.body):
@@ -145,6 +147,6 @@ def _does_work(item: ast.Fn, names: frozenset[str]) -> bool:
             case ast.MacroCall(path=path) if path.last in _GPU_MACROS:
                 return True
             case ast.Call(func=ast.PathExpr(path=path)):
-                if any(n in _GPU_TYPES for n in path.names) or path.last in _GPU_CALLS:
+                if any(n in types for n in path.names) or path.last in _GPU_CALLS:
                     return True
     return False

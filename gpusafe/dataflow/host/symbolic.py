@@ -98,6 +98,9 @@ def _path(m: Machine, type_: ast.TypePath, path: ast.Path, name: str, span: Span
         from gpusafe.dataflow.host.values import TypeVal
 
         return TypeVal(last, Cell(symbolic(m, generic(type_), name, span, mutable, depth + 1), name))
+    described = _described(m, last) if m.program.apis else None
+    if described is not None:
+        return _HANDLES[described](m, type_, name, span, mutable, "api")
     item = m.program.type_item(last, m.home)
     if item is not None and isinstance(item.item, ast.TypeAlias):
         return symbolic(m, item.item.type, name, span, mutable, depth + 1)
@@ -115,6 +118,18 @@ def _path(m: Machine, type_: ast.TypePath, path: ast.Path, name: str, span: Span
             return maker(m, type_, name, span, mutable, dialect)
     return Unknown(f"`{name}`", type_)
 
+
+def _described(m: Machine, name: str) -> str | None:
+    from gpusafe.dataflow.host.extension import type_kind
+
+    return _DESCRIBED.get(type_kind(m, name) or "")
+
+
+_DESCRIBED = {
+    "stream": "Stream", "event": "Event", "device": "DeviceBuffer", "pinned": "LockedBuffer",
+    "unified": "UnifiedBuffer",
+}  # fmt: skip
+"""Which handle stands for a kind of type of the ``[[api]]`` tables."""
 
 Maker = Callable[[Machine, ast.TypePath, str, Span, bool, str], Value]
 
