@@ -7,7 +7,7 @@ from gpusafe.parse.rust import ast
 from gpusafe.parse.rust.device.frames import Scope, TypeEnv
 from gpusafe.parse.rust.device.lowering import Lowering
 from gpusafe.parse.rust.device.places import borrow, read
-from gpusafe.parse.rust.device.program import FnDef
+from gpusafe.parse.rust.device.program import FnDef, ImplDef
 from gpusafe.parse.rust.device.selecting import matching_impls
 from gpusafe.parse.rust.device.types import AdtTy, Ty
 from gpusafe.parse.rust.device.values import Agg, EnumVal, LocalPlace, LocalRef, Place, Slot, Value, ValuePlace
@@ -18,12 +18,15 @@ def drop_method(lw: Lowering, ty: Ty) -> tuple[FnDef, TypeEnv] | None:
     """The ``drop`` of a type that has one."""
     if not lw.program.has_drops or not isinstance(ty, AdtTy):
         return None
-    for impl, env in matching_impls(lw, ty):
-        if impl.item.trait is not None and impl.item.trait.last == "Drop":
-            for item in impl.item.items:
-                if isinstance(item, ast.Fn) and item.name == "drop":
-                    return FnDef("drop", impl.module, item, impl), env
+    for impl, env in matching_impls(lw, ty, _is_drop):
+        for item in impl.item.items:
+            if isinstance(item, ast.Fn) and item.name == "drop":
+                return FnDef("drop", impl.module, item, impl), env
     return None
+
+
+def _is_drop(impl: ImplDef) -> bool:
+    return impl.item.trait is not None and impl.item.trait.last == "Drop"
 
 
 def needs_drop(lw: Lowering, value: Value | None) -> bool:

@@ -19,7 +19,8 @@ class Module:
 
     ``family`` is set for the parts of the prelude (``core``, ``cuda_std``, ``oxide``). ``transparent``: the items of a
     block, which sees everything around it. ``ambiguous``: names that several items have, as conditional compilation
-    that is not decided here picks one of them. ``site``: the macro call that these items are expanded from.
+    that is not decided here picks one of them. ``site``: the macro call that these items are expanded from. ``impls``:
+    the impl blocks of this module and those below, once they were looked for.
     """
 
     path: tuple[str, ...]
@@ -36,6 +37,7 @@ class Module:
     site: Span | None = None
     expanded: list[Module] = field(default_factory=list)
     ambiguous: set[str] = field(default_factory=set)
+    impls: tuple[tuple[ast.Impl, Module], ...] | None = None
 
     @property
     def root(self) -> Module:
@@ -199,6 +201,18 @@ def enter(module: Module, item: ast.Item) -> None:
             space.setdefault(item.name, made)
 
 
+def _impls_below(root: Module) -> tuple[tuple[ast.Impl, Module], ...]:
+    """The impl blocks of a finished module tree, looked for once: many crates see the same trees."""
+    if root.impls is None:
+        root.impls = tuple(
+            (item, module)
+            for module in Program.walk(root)
+            for item in module.items
+            if isinstance(item, ast.Impl) and DEVICE in item_sets(item)
+        )
+    return root.impls
+
+
 class Program:
     """All modules of the workspace with name lookup, and the prelude that stands for the foreign crates."""
 
@@ -210,10 +224,8 @@ class Program:
         self._known: dict[tuple[int, tuple[str, ...], bool], Resolved | None] = {}
         self._looking: set[tuple[int, str]] = set()  # globs that a lookup is going through: they may lead in circles
         for root in (*self.roots.values(), *self.preludes.values()):
-            for module in self.walk(root):
-                for item in module.items:
-                    if DEVICE in item_sets(item):
-                        self.index_impls(item, module)
+            for item, module in _impls_below(root):
+                self.index_impls(item, module)
 
     @staticmethod
     def walk(root: Module) -> Iterator[Module]:

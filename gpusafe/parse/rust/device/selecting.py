@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from gpusafe.ir.expr import Expr
 from gpusafe.parse.rust import ast
@@ -41,8 +41,12 @@ def head(ty: Ty) -> str:
             return ""
 
 
-def matching_impls(lw: Lowering, ty: Ty) -> Iterator[tuple[ImplDef, TypeEnv]]:
-    """The impl blocks for a type, each with its generic parameters bound."""
+def _any(_: ImplDef) -> bool:
+    return True
+
+
+def matching_impls(lw: Lowering, ty: Ty, wanted: Callable[[ImplDef], bool] = _any) -> Iterator[tuple[ImplDef, TypeEnv]]:
+    """The impl blocks for a type that are ``wanted``, each with its generic parameters bound."""
     ty = lw.infer.deep(ty)
     heads = [head(ty)]
     if isinstance(ty, ScalarTy) and ty.type.bits == 64 and ty.type.kind == "int":
@@ -52,7 +56,7 @@ def matching_impls(lw: Lowering, ty: Ty) -> Iterator[tuple[ImplDef, TypeEnv]]:
     seen: set[int] = set()
     for name in heads:
         for impl in lw.program.impls(name):
-            if id(impl) not in seen:
+            if id(impl) not in seen and wanted(impl):
                 seen.add(id(impl))
                 env = match_impl(lw, impl, ty)
                 if env is not None:
@@ -145,7 +149,7 @@ def find_method(lw: Lowering, ty: Ty, name: str) -> tuple[FnDef, TypeEnv] | None
     """The associated function ``name`` of a type: inherent first, then of traits, then trait defaults."""
     traits: list[tuple[ImplDef, TypeEnv]] = []
     provided: tuple[FnDef, TypeEnv] | None = None
-    for impl, env in matching_impls(lw, ty):
+    for impl, env in matching_impls(lw, ty, lambda impl: _may_provide(lw, impl, name)):
         for item in impl.item.items:
             if isinstance(item, ast.Fn) and item.name == name:
                 found = (FnDef(name, impl.module, item, impl), env)
@@ -163,11 +167,24 @@ def find_method(lw: Lowering, ty: Ty, name: str) -> tuple[FnDef, TypeEnv] | None
     return None
 
 
+def _may_provide(lw: Lowering, impl: ImplDef, name: str) -> bool:
+    """Whether an impl, or the trait that it is of, has an item of that name."""
+    if any(item.name == name for item in impl.item.items):
+        return True
+    if impl.item.trait is None:
+        return False
+    found = lw.program.resolve(impl.module, impl.item.trait.names, values=False)
+    return (
+        found is not None
+        and isinstance(found.target, TraitDef)
+        and any(item.name == name for item in found.target.item.items)
+    )
+
+
 def default_const(lw: Lowering, ty: Ty, name: str) -> tuple[ConstDef, TypeEnv] | None:
     """An associated constant that a trait of the type provides itself."""
-    for impl, env in matching_impls(lw, ty):
-        if impl.item.trait is None:
-            continue
+    for impl, env in matching_impls(lw, ty, lambda impl: impl.item.trait is not None and _may_provide(lw, impl, name)):
+        assert impl.item.trait is not None
         found = lw.program.resolve(impl.module, impl.item.trait.names, values=False)
         if found is None or not isinstance(found.target, TraitDef):
             continue

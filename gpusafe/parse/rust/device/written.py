@@ -204,7 +204,7 @@ def associated_type(lw: Lowering, ty: Ty, name: str) -> Ty:
     """``<ty as Trait>::name``."""
     from gpusafe.parse.rust.device.selecting import matching_impls
 
-    for impl, env in matching_impls(lw, ty):
+    for impl, env in matching_impls(lw, ty, lambda impl: any(i.name == name for i in impl.item.items)):
         for item in impl.item.items:
             if isinstance(item, ast.TypeAlias) and item.name == name and item.type is not None:
                 return lower_type(lw, item.type, env)
@@ -218,7 +218,7 @@ def impl_const(lw: Lowering, ty: Ty, name: str) -> tuple[ConstDef, TypeEnv] | No
     from gpusafe.parse.rust.device.selecting import matching_impls
 
     found: tuple[ImplDef, TypeEnv]
-    for found in matching_impls(lw, ty):
+    for found in matching_impls(lw, ty, lambda impl: any(i.name == name for i in impl.item.items)):
         impl, env = found
         for item in impl.item.items:
             if isinstance(item, ast.Const) and item.name == name:
