@@ -130,15 +130,18 @@ def _released(trace: Trace, access: Access, same_block: bool) -> Iterator[tuple[
             ):
                 continue
             fenced = write.order in RELEASES or any(
-                access.seq < f.seq < write.seq and _on_the_way(f, write, same_block, RELEASES) for f in trace.fences
+                access.seq < f.seq < write.seq and _on_the_way(f, write, same_block, RELEASES, access.context.guard)
+                for f in trace.fences
             )
             if fenced:
                 yield write, next((r.term for r in trace.atomics if r.access is write), None)
 
 
-def _on_the_way(fence: FencePoint, access: Access, same_block: bool, orders: frozenset[Order]) -> bool:
-    """Whether a fence is passed whenever the access is made."""
-    inside = set(fence.context.guard) <= set(access.context.guard)
+def _on_the_way(
+    fence: FencePoint, access: Access, same_block: bool, orders: frozenset[Order], also: tuple[Term, ...] = ()
+) -> bool:
+    """Whether a fence is passed whenever the access is made and the conditions ``also`` hold."""
+    inside = set(fence.context.guard) <= {*access.context.guard, *also}
     loops = fence.context.loops == access.context.loops[: len(fence.context.loops)]
     return inside and loops and fence.order in orders and _wide(fence.scope, same_block)
 

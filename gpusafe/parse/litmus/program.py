@@ -17,7 +17,9 @@ class Place:
     gpu: int
 
     def shares(self, other: Place, scope: str) -> bool:
-        """Whether the scope (cta, cluster, gpu, sys) of a thread here includes a thread there."""
+        """Whether the scope (cta, cluster, gpu, sys) of a thread here includes a thread there (``none``: nobody)."""
+        if scope == "none":
+            return False
         if scope == "sys":
             return True
         if self.gpu != other.gpu:

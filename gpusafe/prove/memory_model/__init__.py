@@ -6,6 +6,7 @@ whether its threads always end under fair scheduling.
 
 from gpusafe.prove.memory_model.decide import Decision, decide, terminates
 from gpusafe.prove.memory_model.execution import Execution
+from gpusafe.prove.memory_model.hand_over import Step, hand_over, steps
 from gpusafe.prove.memory_model.models import Model
 
-__all__ = ["Decision", "Execution", "Model", "decide", "terminates"]
+__all__ = ["Decision", "Execution", "Model", "Step", "decide", "hand_over", "steps", "terminates"]
