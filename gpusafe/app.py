@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from gpusafe.collection import rare_collection
 from gpusafe.config import Options
 from gpusafe.dataflow.contracts import Effect, KernelSummary
 from gpusafe.dataflow.coverage import Coverage
@@ -98,9 +99,10 @@ def _lower(workspace: Workspace) -> tuple[tuple[Kernel, ...], tuple[Problem, ...
     from gpusafe.parse.directives import attach
     from gpusafe.parse.rust.device import lower_kernels
 
-    kernels = list(lower_kernels(workspace).kernels)
-    for _, module in lower_sources(workspace):
-        kernels += module.kernels
+    with rare_collection():
+        kernels = list(lower_kernels(workspace).kernels)
+        for _, module in lower_sources(workspace):
+            kernels += module.kernels
     unique = {k.key: k for k in kernels}
     stated, problems = attach(unique.values(), workspace.sources)
     if not any(k.requires or k.assumes for k in stated):
@@ -134,7 +136,8 @@ def _unread(workspace: Workspace, units: Iterable[Unit]) -> Iterable[Unit]:
 def _execute(workspace: Workspace, kernels: Sequence[Kernel], apis: tuple[ApiTable, ...] = ()) -> HostProgram:
     from gpusafe.dataflow.host import execute
 
-    return execute(workspace, kernels, apis)
+    with rare_collection():
+        return execute(workspace, kernels, apis)
 
 
 def _apis(workspace: Workspace, options: Options) -> tuple[tuple[ApiTable, ...], tuple[str, ...]]:
