@@ -144,7 +144,9 @@ def from_table(table: Mapping[str, Any], where: str) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key, value in table.items():
         if key == "api":  # read where the sources are (gpusafe.parse.dialects.extension)
-            values["api"] = (where.split(" [")[0],)
+            if where.endswith("]"):
+                raise UsageError(f"{where}: `[[api]]` tables belong into a gpusafe.toml")
+            values["api"] = (where,)
             continue
         if key not in known:
             raise UsageError(f"{where}: unknown key `{key}` (known: {', '.join(sorted(known))})")

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from gpusafe.config import from_table
+from gpusafe.errors import UsageError
 from gpusafe.parse.dialects.extension import load_tables, read_tables
 from gpusafe.parse.dialects.versions import covers, parse_range, uncovered
 from gpusafe.parse.workspace import load
@@ -98,3 +100,8 @@ def test_a_version_that_no_table_covers_is_told(tmp_path: Path) -> None:
     assert notice.startswith(f"{manifest}: no table covers cudarc 0.31 (known: >=0.9, <0.20)")
     manifest.write_text(manifest.read_text().replace("0.31", "0.19.4"))
     assert list(uncovered(load([tmp_path]))) == []
+
+
+def test_tables_in_a_cargo_manifest_are_refused_in_words() -> None:
+    with pytest.raises(UsageError, match=r"belong into a gpusafe\.toml"):
+        from_table({"api": []}, "Cargo.toml [workspace.metadata.gpusafe]")
