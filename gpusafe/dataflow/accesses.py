@@ -133,6 +133,8 @@ class Trace:
     fences: list[FencePoint] = field(default_factory=list)
     own_uses: list[OwnUse] = field(default_factory=list)
     private: list[Access] = field(default_factory=list)  # of the thread's own arrays, where the index is computed
+    ballots: dict[Term, Term] = field(default_factory=dict)  # votes of whole warps, and what was voted on
+    shuffles: dict[Term, tuple[Term, Term]] = field(default_factory=dict)  # results: the value handed out, its lane
     unknowns: dict[Term, frozenset[Term]] = field(default_factory=dict)
 
 

@@ -320,6 +320,7 @@ class Executor:
         if stmt.var is None:
             return
         full = mask is None or mask.const in (0xFFFF_FFFF, -1)
+        values = [self.values.evaluate(o, state.env) for o in stmt.operands]
         shared = "warp" if full and (stmt.op in WARP_UNIFORM or stmt.op.startswith("redux")) else "thread"
         if full and stmt.op == "shfl_idx" and len(stmt.operands) > 1:
             lane = self.values.evaluate(stmt.operands[1], state.env)
@@ -329,6 +330,15 @@ class Executor:
             stmt.var, stmt.type, f"is the result of the warp operation `{stmt.op}`", shared
         )
         self._convoy(stmt, state, full)
+        if full:
+            self._between_lanes(stmt, values, state.env[stmt.var])
+
+    def _between_lanes(self, stmt: ir.WarpOp, values: list[Term], result: Term) -> None:
+        """Notes what a vote of a whole warp was on, and from where a shuffle takes its value."""
+        if stmt.op == "ballot":
+            self.trace.ballots[result] = values[0]
+        elif stmt.op == "shfl_idx" and len(values) > 1 and (len(values) == 2 or values[2].const in (32, 0x1F)):
+            self.trace.shuffles[result] = (values[0], values[1])
 
     def _convoy(self, stmt: ir.WarpOp, state: State, full: bool) -> None:
         """Notes under which conditions the lanes that a warp operation gives as a mask run."""

@@ -10,13 +10,14 @@ models, so ``unsat`` is a proof.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import z3
 
 from gpusafe.dataflow.intervals import LIMITS, MAX_THREADS, Intervals, core
 from gpusafe.dataflow.terms import Term, postorder
-from gpusafe.ir.expr import Type
+from gpusafe.ir.expr import U32, Type
 
 UNIFORM_OPS = frozenset({"const", "param", "length", "sym", "base"})
 Z = Any  # Z3 expressions are untyped
@@ -30,6 +31,7 @@ class Thread:
     intervals: Intervals
     tid: dict[str, Z] = field(default_factory=dict)
     cta: dict[str, Z] = field(default_factory=dict)
+    home: str = ""  # names the block, where that is not the thread's own name
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,8 @@ class Encoder:
         self.loads: list[tuple[Term, Thread]] = []
         self.atomics: list[tuple[Term, Thread]] = []
         self.constants: list[tuple[Term, Thread]] = []  # loads from memory that the launch does not write
+        self.fresh: list[tuple[Term, Thread]] = []  # unknown values: results of warp operations among them
+        self.popcounts: list[tuple[Term, Thread]] = []
         self.products: dict[int, list[Product]] = {}
         self.meanings: list[Z] = []  # what the symbols of products stand for, in non-linear arithmetic
         self.units: dict[int, Z] = {}
@@ -141,6 +145,33 @@ class Encoder:
             out.tid[axis] = self._index(f"tid.{axis}{name}", "ntid", axis)
             out.cta[axis] = self._index(f"ctaid.{axis}{block}", "nctaid", axis)
         return out
+
+    def companion(self, thread: Thread, name: str) -> Thread:
+        """A further thread of the block of another one."""
+        out = Thread(name, thread.intervals, home=thread.home or thread.name)
+        for axis in "xyz":
+            out.tid[axis] = self._index(f"tid.{axis}{name}", "ntid", axis)
+            out.cta[axis] = thread.cta[axis]
+        out.intervals = self.shared.intervals
+        return out
+
+    def _lowest(self, value: Z, bits: int) -> Z:
+        """The place of the lowest bit of a value that is one."""
+        place = z3.Function(f"{self.prefix}ctz", self.sort(U32), self.sort(U32))(value)
+        self.facts += [place >= 0, place <= bits, (value == 0) == (place == bits)]
+        return place
+
+    @property
+    def whole_warps(self) -> bool:
+        """Whether blocks certainly consist of whole warps."""
+        sizes = [self.extent("ntid", axis) for axis in "xyz"]
+        return all(z3.is_int_value(s) for s in sizes) and prod(s.as_long() for s in sizes) % 32 == 0
+
+    def bits_set(self, value: Z, bits: int) -> Z:
+        """How many bits of a value are one."""
+        count = z3.Function(f"{self.prefix}popc", self.sort(U32), self.sort(U32))(value)
+        self.facts += [count >= 0, count <= bits]
+        return count
 
     def _index(self, name: str, register: str, axis: str) -> Z:
         size = self.extent(register, axis)
@@ -280,10 +311,12 @@ class Encoder:
     def _fresh(self, term: Term, args: list[Z], thread: Thread) -> Z:
         assert isinstance(term.data, tuple)
         name, shared = str(term.data[0]), term.data[1]
+        self.fresh.append((term, thread))
+        block = "" if self.same_block else thread.home or thread.name
         if shared == "block":
-            return self.function(name + ("" if self.same_block else thread.name), args, term.type)
+            return self.function(name + block, args, term.type)
         if shared == "warp":
-            return self.function(name + ("" if self.same_block else thread.name), [self.warp(thread), *args], term.type)
+            return self.function(name + block, [self.warp(thread), *args], term.type)
         return self.symbol(f"{name}.{term.id}{thread.name}", term.type)
 
     def _load(self, term: Term, args: list[Z], thread: Thread) -> Z:
@@ -392,6 +425,11 @@ class Encoder:
                 return self._shift(term, a, thread)
             case "&" | "|" | "^":
                 return self._bits(term, a, thread)
+            case "popc":
+                self.popcounts.append((term, thread))
+                return self.bits_set(a, term.args[0].type.bits)
+            case "ctz":
+                return self._lowest(a, term.args[0].type.bits)
         return self._unknown(term, thread)
 
     def product(self, left: Term, right: Term, a: Z, b: Z, thread: Thread) -> Z:

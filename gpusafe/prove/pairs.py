@@ -15,6 +15,7 @@ from gpusafe.dataflow.terms import Term
 from gpusafe.ir.kernel import Scope
 from gpusafe.prove.contents import facts_of_contents
 from gpusafe.prove.encode import Encoder, Thread
+from gpusafe.prove.warp_values import warp_facts
 
 Z = Any
 WIDE_SCOPES = frozenset({Scope.DEVICE, Scope.SYSTEM})
@@ -123,7 +124,10 @@ def distinct(enc: Encoder, one: Thread, two: Thread) -> Z:
 
 def lemmas(enc: Encoder, setting: Setting) -> list[Z]:
     """What is known of products, of values loaded from race-free memory, and of results of atomic additions."""
-    out = enc.spread()
+    out: list[Z] = []
+    if enc.fresh and (setting.trace.ballots or setting.trace.shuffles):
+        out += warp_facts(enc, setting.trace)
+    out += enc.spread()
     for i, (x, one) in enumerate(enc.loads):
         for y, two in enc.loads[i + 1 :]:
             if one is not two:
@@ -171,12 +175,26 @@ def _tickets(enc: Encoder, setting: Setting, x: Term, y: Term, one: Thread, two:
     a, b = enc.encode(x, one), enc.encode(y, two)
     by_a, by_b = enc.encode(x.args[1], one), enc.encode(y.args[1], two)
     same = enc.encode(x.args[0], one) == enc.encode(y.args[0], two)
+    if one.home or two.home:  # they may be one thread, in one turn of its loops
+        same = z3.And(same, _two_additions(enc, x, y, one, two))
     out = [z3.Implies(same, z3.Or(a + by_a <= b, b + by_b <= a))]
+    if setting.trace.shuffles and (x.args[1].const is None or y.args[1].const is None):
+        setting.relied.add(str(x.data[0]))
+        out += [a + by_a <= x.type.high, b + by_b <= x.type.high]
     most = setting.counts.get(str(x.data[0]))
     if most is not None and x.args[1].const == y.args[1].const == 1:
         setting.relied.add(str(x.data[0]))
         out += [a >= 0, a < most, b >= 0, b < most]
     return out
+
+
+def _two_additions(enc: Encoder, x: Term, y: Term, one: Thread, two: Thread) -> Z:
+    """Whether two results come from different threads, or from different turns of one."""
+    differ = [one.tid[d] != two.tid[d] for d in "xyz"] + [one.cta[d] != two.cta[d] for d in "xyz"]
+    if isinstance(x.data, tuple) and isinstance(y.data, tuple) and x.data[1] == y.data[1]:
+        turns = zip(x.args[2:], y.args[2:], strict=True)
+        differ += [enc.encode(p, one) != enc.encode(q, two) for p, q in turns]
+    return z3.Or(*differ)
 
 
 def overlap(enc: Encoder, a: Access, b: Access, one: Thread, two: Thread) -> Z:
