@@ -30,6 +30,9 @@ def warp_facts(enc: Encoder, trace: Trace) -> list[Z]:
         handed = len(enc.fresh)
         for shuffle, thread in found:
             out += _source(enc, trace, shuffle, thread)
+    handed_out = [(s, t) for s, t in enc.fresh if s in trace.shuffles]
+    for i, (s, one) in enumerate(handed_out):
+        out += [_one_source(enc, trace, s, one, t) for other, t in handed_out[i + 1 :] if s is other]
     ranks: list[Rank] = []
     for term, t in enc.popcounts:
         rank = _rank(trace, term)
@@ -104,6 +107,14 @@ def _ordered(enc: Encoder, trace: Trace, one: Rank, two: Rank) -> list[Z]:
 def _same_warp(enc: Encoder, one: Thread, two: Thread) -> Z:
     blocks = [one.cta[d] == two.cta[d] for d in "xyz"]
     return z3.And(*blocks, enc.warp(one) == enc.warp(two))
+
+
+def _one_source(enc: Encoder, trace: Trace, shuffle: Term, one: Thread, two: Thread) -> Z:
+    """Two lanes that read from one lane in one shuffle get one value."""
+    lane = trace.shuffles[shuffle][1]
+    same = [_same_warp(enc, one, two), enc.encode(lane, one) == enc.encode(lane, two)]
+    same += [enc.encode(a, one) == enc.encode(a, two) for a in shuffle.args]
+    return z3.Implies(z3.And(*same), enc.encode(shuffle, one) == enc.encode(shuffle, two))
 
 
 def _source(enc: Encoder, trace: Trace, shuffle: Term, thread: Thread) -> list[Z]:
