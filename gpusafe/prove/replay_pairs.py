@@ -64,6 +64,8 @@ def _replayed(
 ) -> Refuted | None:
     spans = {frozenset((f.first.span, f.second.span)) for f in question.failures}
     collides = _collides(replayer, analysis, question)
+    if all(_never_certain(replayer, collides, pair) for pair in spans):
+        return None
 
     def wanted(meeting: Meeting) -> bool:
         a, b = meeting.first, meeting.second
@@ -122,6 +124,16 @@ def _collides(replayer: Replayer, analysis: Analysis, question: Question) -> boo
         or crowded_in_runs(replayer, analysis.context, f.second)
         for f in question.failures
     )
+
+
+def _never_certain(replayer: Replayer, collides: bool, pair: frozenset[Span]) -> bool:
+    """Whether no run can show a pair, because a place or a branch depends on what a run may not choose."""
+    for span in pair:
+        address = replayer.taints.address.get(span, frozenset())
+        control = replayer.taints.control.get(span, frozenset())
+        if "opaque" in address | control or ("data" in address and not collides):
+            return True
+    return False
 
 
 def _certain(replayer: Replayer, collides: bool, meeting: Meeting) -> bool | None:
