@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpusafe.dataflow.clocks import waiting
 from gpusafe.dataflow.clocks.barriers import Pair
+from gpusafe.dataflow.clocks.polling import polls
 from gpusafe.dataflow.concrete.evaluate import UNKNOWN, Unknowable, compile_expr
 from gpusafe.dataflow.state import assigned
 from gpusafe.dataflow.taint import walk
@@ -23,7 +24,6 @@ Runner = Callable[["Thread"], Gen]
 RETURN = object()
 FULL = 0xFFFF_FFFF
 PLAIN = (ir.Assign, ir.Havoc, ir.Load, ir.Store, ir.ExclusiveBorrow, ir.Atomic, ir.If, ir.Block, ir.Assume, ir.Fence)
-POLLING = (ir.MBarrier, ir.Assign, ir.If, ir.Block, ir.Break, ir.Havoc, ir.Continue)
 
 
 class Jump:
@@ -42,8 +42,8 @@ class Program:
         self.cluster = cluster
         self.polled: set[int] = set()
         for stmt in walk(cluster.kernel.body):
-            if isinstance(stmt, ir.Loop) and all(isinstance(s, POLLING) for s in walk(stmt.body)):
-                self.polled |= {id(s) for s in walk(stmt.body) if isinstance(s, ir.MBarrier)}
+            if isinstance(stmt, ir.Loop) and (only := polls(stmt)) is not None:
+                self.polled.add(id(only))
         self.body = self.block(cluster.kernel.body)
 
     def start(self, thread: Thread) -> Gen:

@@ -237,6 +237,12 @@ def mbarrier_wait(c: Cluster, stmt: ir.MBarrier, polled: bool) -> Runner:
             raise Unknowable("a wait for an mbarrier that acquires nothing is not modelled")
         if not polled:
             c.doubt("the result of a test of an mbarrier decides more than whether to wait")
+            if c.actual:
+                yield _next_round()
+                t.env[stmt.var or ""] = over = p.complete % 2 != wanted % 2 if parity else p.complete > wanted
+                if over and p.past:
+                    t.learn(p.past[-1])
+                return None
         if stmt.var is not None:
             t.env[stmt.var] = True
         t.span = stmt.span
@@ -260,6 +266,12 @@ def mbarrier_wait(c: Cluster, stmt: ir.MBarrier, polled: bool) -> Runner:
         return None
 
     return run
+
+
+def _next_round() -> Callable[[], bool]:
+    """Lets all other threads go on before the thread goes on."""
+    answers = [True, False]
+    return answers.pop
 
 
 # -- bulk copies

@@ -66,3 +66,26 @@ def test_one_change_decides(tmp_path: Path, name: str, old: str, new: str, expec
     source = fixture(name)
     assert old in source
     assert verdict(tmp_path, source.replace(old, new, 1)) == expected
+
+
+@pytest.mark.parametrize(
+    "wait",
+    [
+        "let mut n = 0; while n < 9 && !mbarrier_try_wait_parity(&raw const FULL, 0) { n += 1; }",
+        "loop { let _over = mbarrier_try_wait_parity(&raw const FULL, 0); break; }",
+        "if !mbarrier_try_wait_parity(&raw const FULL, 0) { TILE[tid] = 0; }",
+    ],
+)
+def test_a_test_that_may_fail_is_no_wait(tmp_path: Path, wait: str) -> None:
+    source = fixture("safe/mbarrier_counts_all_threads.rs")
+    old = "while !mbarrier_try_wait_parity(&raw const FULL, 0) {}"
+    assert old in source
+    assert verdict(tmp_path, source.replace(old, wait))[0] != "proved"
+
+
+def test_arriving_again_at_every_turn_is_no_endless_wait(tmp_path: Path) -> None:
+    source = fixture("safe/mbarrier_counts_all_threads.rs").replace("FULL, 64)", "FULL, 128)")
+    again = source.replace("            mbarrier_arrive(&raw const FULL);\n", "").replace(
+        "while !mbarrier", "while !{ mbarrier_arrive(&raw const FULL); mbarrier"
+    )
+    assert verdict(tmp_path, again.replace("FULL, 0) {}", "FULL, 0) } {}"))[0] == "unknown"
