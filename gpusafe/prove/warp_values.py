@@ -31,8 +31,8 @@ def warp_facts(enc: Encoder, trace: Trace) -> list[Z]:
         for shuffle, thread in found:
             out += _source(enc, trace, shuffle, thread)
     handed_out = [(s, t) for s, t in enc.fresh if s in trace.shuffles]
-    for i, (s, one) in enumerate(handed_out):
-        out += [_one_source(enc, trace, s, one, t) for other, t in handed_out[i + 1 :] if s is other]
+    for i, (s, reader) in enumerate(handed_out):
+        out += [_one_source(enc, trace, s, reader, t) for other, t in handed_out[i + 1 :] if s is other]
     ranks: list[Rank] = []
     for term, t in enc.popcounts:
         rank = _rank(trace, term)
