@@ -164,8 +164,12 @@ def _apart(kernel: Kernel) -> tuple[str, ...]:
     stated = (
         *((f"what `{kernel.name}` requires",) if kernel.requires else ()),
         *(f"`{name}` holds no value twice" for name in kernel.injective),
+<<<<<<< HEAD
         *(f"the values of `{name}` never fall" for name in kernel.monotone),
         *((f"what is assumed of `{kernel.name}`",) if kernel.assumes else ()),
+=======
+        *kernel.granted,
+>>>>>>> 8003bc9 (CUDA C: textures, surfaces, cuRAND states and the vectors of helper_math.h, with what is granted listed)
     )
     names = [p.region for p in kernel.params if p.region is not None]
     if len(names) < 2:
@@ -329,10 +333,8 @@ def _without_launch(kernel: Kernel) -> KernelResult:
     tries = [of_contract(kernel, c) for c in contracts(kernel)]
     context = next((c for c in tries[1:] if possible(kernel, c)), tries[0])
     analysis = analyse(kernel, context)
-    obligations = []
-    for o in _obligations(kernel, [analysis], context.in_words):
-        obligations.append(o)
-    return _result(kernel, analysis, obligations, None, context.in_words)
+    words = (*context.in_words, *kernel.granted)
+    return _result(kernel, analysis, _obligations(kernel, [analysis], words), None, words)
 
 
 def _result(

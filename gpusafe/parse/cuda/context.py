@@ -132,6 +132,7 @@ class Context:
     depth: int = 0
     constant_only: bool = False
     requires: list[Expr] = field(default_factory=list)
+    granted: dict[str, None] = field(default_factory=dict)
     tables: dict[str, tuple[Expr, ...] | None] = field(default_factory=dict)
     table_pointers: set[str] = field(default_factory=set)
     declared: dict[str, int] = field(default_factory=dict)
@@ -205,6 +206,10 @@ class Context:
     def unmodelled(self, span: Span, what: str, *, accesses: bool = True, syncs: bool = True) -> None:
         """Say that something is not modelled."""
         self.emit(k.Unmodelled(span, what, accesses, syncs))
+
+    def grant(self, what: str) -> None:
+        """Take something for granted that the proof must list among its assumptions."""
+        self.granted[what] = None
 
     def bind(self, name: str, binding: Binding) -> None:
         """Give a name a meaning in the innermost scope."""

@@ -16,7 +16,7 @@ _GROUPS = {
 
 def is_handle(name: str) -> bool:
     """Whether a full name is one of a library type."""
-    return handle_type(name, ()) is not None
+    return handle_type(name, (None,)) is not None
 
 
 def handle_type(name: str, args: tuple[object, ...]) -> Handle | None:
@@ -25,5 +25,7 @@ def handle_type(name: str, args: tuple[object, ...]) -> Handle | None:
     if last in _GROUPS and ("cooperative_groups" in name or "::" not in name):
         return Handle(_GROUPS[last], args)
     if last in ("atomic_ref", "atomic") and ("cuda" in name or "std" in name):
+        return Handle(last, args)
+    if last in ("texture", "surface") and "::" not in name and args:
         return Handle(last, args)
     return None

@@ -95,6 +95,7 @@ def _lowered(program: Program, instance: Instance, in_memory: frozenset[int]) ->
         contract,
         tuple(x.requires),
         generic=generic,
+        granted=tuple(x.granted),
     )
     return kernel, frozenset(x.wanted_in_memory) - in_memory
 

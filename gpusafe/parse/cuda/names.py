@@ -13,7 +13,17 @@ from gpusafe.parse.cuda.program import pick_scoped
 from gpusafe.parse.cuda.regions import global_variable
 from gpusafe.parse.cuda.resolve import bind_template, class_of, constant, named_type, resolve, template_args
 from gpusafe.parse.cuda.traits import type_trait
-from gpusafe.parse.cuda.values import Aggregate, FixedPlace, FunctionName, ListValue, Operand, Place, Term, Value
+from gpusafe.parse.cuda.values import (
+    Aggregate,
+    FixedPlace,
+    FunctionName,
+    HandleValue,
+    ListValue,
+    Operand,
+    Place,
+    Term,
+    Value,
+)
 
 _INDEX_VARIABLES = {"threadIdx": "tid", "blockIdx": "ctaid", "blockDim": "ntid", "gridDim": "nctaid"}
 
@@ -138,14 +148,23 @@ def _constant_variable(x: Context, variable: s.Variable, scope: Scope, key: obje
             raise Unsupported(f"`{variable.name}`, which is defined by itself")
         return known
     x.constants[key] = None
-    with x.inside(scope):
-        kind = resolve(x, variable.type)
-        if isinstance(kind, t.Array):
-            made: Operand = global_variable(x, variable)
-        else:
-            made = _constant_value(x, variable, kind)
+    try:
+        with x.inside(scope):
+            made = _made(x, variable)
+    except Unsupported:
+        del x.constants[key]
+        raise
     x.constants[key] = made
     return made
+
+
+def _made(x: Context, variable: s.Variable) -> Operand:
+    kind = resolve(x, variable.type)
+    if isinstance(kind, t.Handle) and kind.kind in ("texture", "surface"):
+        return HandleValue(kind, {"name": variable.name})
+    if isinstance(kind, t.Array):
+        return global_variable(x, variable)
+    return _constant_value(x, variable, kind)
 
 
 def _constant_value(x: Context, variable: s.Variable, kind: t.CType) -> Operand:

@@ -6,7 +6,7 @@ from gpusafe.ir.expr import BOOL, COMPARISONS, I64, PTR, Binary, Expr, Op, Opaqu
 from gpusafe.parse.cuda import terms
 from gpusafe.parse.cuda import types as t
 from gpusafe.parse.cuda.context import Context, Unsupported
-from gpusafe.parse.cuda.convert import expression
+from gpusafe.parse.cuda.convert import convert, expression
 from gpusafe.parse.cuda.places import moved, truth
 from gpusafe.parse.cuda.render import Label, shown
 from gpusafe.parse.cuda.values import AddressOf, Aggregate, Term, UnknownValue, Value
@@ -31,6 +31,8 @@ BINARY: dict[str, Op] = {
     ">=": Op.GE,
 }
 ALTERNATIVE_SPELLINGS = {"and": "&&", "or": "||", "bitand": "&", "bitor": "|", "xor": "^", "not_eq": "!="}
+_HELPER_OPERATORS = frozenset("+-*/")
+GRANTED = "the functions and operators on vectors that are not in sight are those of NVIDIA's helper_math.h"
 _SHIFTS = frozenset({Op.SHL, Op.SHR})
 
 
@@ -130,13 +132,27 @@ def offsets(pointer: Expr) -> tuple[Expr, Expr]:
 def _vectors(x: Context, op: str, a: Value, b: Value, span: Span, name: Label) -> Value:
     """Half vectors have operators; other vectors only where the unit defines them."""
     kind = next(v.type for v in (a, b) if isinstance(v, Aggregate))
-    if not (isinstance(kind, t.Struct) and kind.vector and kind.key in ("half2", "nv_bfloat162")):
-        raise Unsupported(f"the operator `{op}` on a `{t.show(kind)}`")
     first = a if isinstance(a, Aggregate) else b
     assert isinstance(first, Aggregate)
+    if not (isinstance(kind, t.Struct) and kind.vector and kind.key in ("half2", "nv_bfloat162")):
+        return _of_helper_math(x, op, first, a, b, span, name)
     left, right = (v.fields if isinstance(v, Aggregate) else (v,) * len(first.fields) for v in (a, b))
     parts = tuple(apply(x, op, p, q, span, name) for p, q in zip(left, right, strict=True))
     return Aggregate(first.type, parts)
+
+
+def _of_helper_math(x: Context, op: str, first: Aggregate, a: Value, b: Value, span: Span, name: Label) -> Value:
+    """The operators of NVIDIA's sample header: element by element, with a number for all elements."""
+    kind = first.type
+    fits = all(t.same(v.type, kind) or isinstance(v.type, t.Scalar) for v in (a, b))
+    if not kind.vector or len(kind.fields) < 2 or kind.key == "dim3" or op not in _HELPER_OPERATORS or not fits:
+        raise Unsupported(f"the operator `{op}` on a `{t.show(kind)}`")
+    x.grant(GRANTED)
+    parts: list[Value] = []
+    for index, field in enumerate(kind.fields):
+        left, right = (v.fields[index] if isinstance(v, Aggregate) else convert(x, v, field.type, span) for v in (a, b))
+        parts.append(convert(x, apply(x, op, left, right, span, name), field.type, span))
+    return Aggregate(kind, tuple(parts))
 
 
 def negative(x: Context, op: str, value: Value, span: Span) -> Value:

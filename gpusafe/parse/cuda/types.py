@@ -195,6 +195,24 @@ _VECTORS: dict[str, Struct] = {
     for count in (1, 2, 3, 4)
 } | {name: vector(name.strip("_"), base, count) for name, (base, count) in _HALF_VECTORS.items()}
 _VECTORS["dim3"] = replace(vector("dim3", UINT, 3))
+RANDOM_STATES = frozenset({"curandState", "curandStateXORWOW", "curandStateMRG32k3a", "curandStatePhilox4_32_10"})
+
+
+def _random_state(name: str, size: int, align: int) -> Struct:
+    """A state of cuRAND, whose contents are its own business."""
+    return Struct(name, (Field("state", Array(UINT, size // 4), 0),), size, align)
+
+
+_STATES: dict[str, Struct] = {
+    name + suffix: _random_state(name, size, align)
+    for name, size, align in (
+        ("curandState", 48, 8),
+        ("curandStateXORWOW", 48, 8),
+        ("curandStateMRG32k3a", 72, 8),
+        ("curandStatePhilox4_32_10", 64, 16),
+    )
+    for suffix in ("", "_t")
+}
 _STD = ("std::", "cuda::std::", "::")
 
 
@@ -202,7 +220,7 @@ def builtin_type(name: str) -> CType | None:
     """The type that the language or the CUDA headers give a name, None when they give it none."""
     for prefix in _STD:
         name = name.removeprefix(prefix)
-    return _BY_NAME.get(name) or _VECTORS.get(name)
+    return _BY_NAME.get(name) or _VECTORS.get(name) or _STATES.get(name)
 
 
 def vector_of(base: str, count: int) -> Struct | None:

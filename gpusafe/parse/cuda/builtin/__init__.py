@@ -8,11 +8,14 @@ from gpusafe.parse.cuda.builtin.async_copy import ASYNC
 from gpusafe.parse.cuda.builtin.atomics import ATOMICS
 from gpusafe.parse.cuda.builtin.bulk import BULK
 from gpusafe.parse.cuda.builtin.groups import GROUP_FUNCTIONS, GROUP_METHODS
+from gpusafe.parse.cuda.builtin.helper_math import HELPERS
 from gpusafe.parse.cuda.builtin.maths import MATHS, math_by_pattern
 from gpusafe.parse.cuda.builtin.memory import MEMORY
+from gpusafe.parse.cuda.builtin.random import RANDOM
 from gpusafe.parse.cuda.builtin.refs import REFERENCE_METHODS
 from gpusafe.parse.cuda.builtin.site import CallSite
 from gpusafe.parse.cuda.builtin.sync import SYNC
+from gpusafe.parse.cuda.builtin.textures import TEXTURES
 from gpusafe.parse.cuda.builtin.vectors import VECTORS
 from gpusafe.parse.cuda.builtin.warp import WARP
 from gpusafe.parse.cuda.context import Context
@@ -21,7 +24,19 @@ from gpusafe.parse.cuda.values import HandleValue, Operand
 Builtin = Callable[[Context, CallSite], Operand]
 Method = Callable[[Context, CallSite, HandleValue], Operand]
 
-_FUNCTIONS: dict[str, Builtin] = {**SYNC, **WARP, **ATOMICS, **MEMORY, **BULK, **ASYNC, **MATHS, **VECTORS}
+_FUNCTIONS: dict[str, Builtin] = {
+    **HELPERS,
+    **SYNC,
+    **WARP,
+    **ATOMICS,
+    **MEMORY,
+    **BULK,
+    **ASYNC,
+    **MATHS,
+    **VECTORS,
+    **TEXTURES,
+    **RANDOM,
+}
 _METHODS: dict[tuple[str, str], Method] = {**GROUP_METHODS, **REFERENCE_METHODS}
 
 

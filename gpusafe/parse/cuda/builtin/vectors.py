@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from gpusafe.ir.expr import Const
 from gpusafe.parse.cuda import types as t
 from gpusafe.parse.cuda.builtin.site import CallSite
 from gpusafe.parse.cuda.context import Context, Unsupported
 from gpusafe.parse.cuda.convert import convert
-from gpusafe.parse.cuda.values import Aggregate, Operand, Value
+from gpusafe.parse.cuda.operators import GRANTED
+from gpusafe.parse.cuda.values import Aggregate, Operand, Term, Value
 from gpusafe.span import Span
 
 Builtin = Callable[[Context, CallSite], Operand]
@@ -31,11 +33,29 @@ _BASES = [
 def _make(kind: t.Struct) -> Builtin:
     def handler(x: Context, site: CallSite) -> Operand:
         if len(site.args) != len(kind.fields):
-            raise Unsupported(f"`{site.last}` with {len(site.args)} arguments")
+            return _remade(x, site, kind)
         parts = tuple(site.value(x, i, f.type) for i, f in enumerate(kind.fields))
         return Aggregate(kind, parts)
 
     return handler
+
+
+def _remade(x: Context, site: CallSite, kind: t.Struct) -> Operand:
+    """``make_float3(s)``, ``make_float4(v3, w)``, ``make_float3(v4)`` of NVIDIA's helper_math.h."""
+    parts: list[Value] = []
+    for value in site.values(x):
+        parts += value.fields if isinstance(value, Aggregate) and value.type.vector else (value,)
+    wanted = len(kind.fields)
+    if len(site.args) == 1 and len(parts) == 1:
+        parts *= wanted
+    elif len(site.args) == 1 and len(parts) == wanted - 1:
+        parts.append(Term(t.INT, Const(t.INT.type, 0)))
+    elif len(site.args) == 1:
+        parts = parts[:wanted]
+    if len(parts) != wanted or wanted == 1:
+        raise Unsupported(f"`{site.last}` with {len(site.args)} arguments")
+    x.grant(GRANTED)
+    return Aggregate(kind, tuple(convert(x, p, f.type, site.span) for p, f in zip(parts, kind.fields, strict=True)))
 
 
 def _all_makers() -> dict[str, Builtin]:
