@@ -358,14 +358,10 @@ class Kernel:
     that the user stated (``// gpusafe: requires(..)``) over Param, Length and Special terms. ``generic``: it has type
     or const
     parameters that were not instantiated. ``injective``: regions that hold no value twice, as the user states
-<<<<<<< HEAD
     (``// gpusafe: assume(injective(perm))``); ``monotone``: regions whose values never fall from one element to the
     next. ``assumes`` are conditions that the user vouches for: unlike ``requires``, no launch is held to them.
     ``launched``: the launches that its own CUDA C file makes.
-=======
-    (``// gpusafe: assume(injective(perm))``). ``launched``: the launches that its own CUDA C file makes.
     ``granted``: what the front end took for granted, in words; a proof lists it among its assumptions.
->>>>>>> 8003bc9 (CUDA C: textures, surfaces, cuRAND states and the vectors of helper_math.h, with what is granted listed)
     """
 
     name: str
@@ -380,12 +376,9 @@ class Kernel:
     generic: bool = False
     injective: tuple[str, ...] = ()
     launched: tuple[LaunchSize, ...] = ()
-<<<<<<< HEAD
     monotone: tuple[str, ...] = ()
     assumes: tuple[Expr, ...] = ()
-=======
     granted: tuple[str, ...] = ()
->>>>>>> 8003bc9 (CUDA C: textures, surfaces, cuRAND states and the vectors of helper_math.h, with what is granted listed)
 
     @property
     def key(self) -> str:

@@ -164,12 +164,9 @@ def _apart(kernel: Kernel) -> tuple[str, ...]:
     stated = (
         *((f"what `{kernel.name}` requires",) if kernel.requires else ()),
         *(f"`{name}` holds no value twice" for name in kernel.injective),
-<<<<<<< HEAD
         *(f"the values of `{name}` never fall" for name in kernel.monotone),
         *((f"what is assumed of `{kernel.name}`",) if kernel.assumes else ()),
-=======
         *kernel.granted,
->>>>>>> 8003bc9 (CUDA C: textures, surfaces, cuRAND states and the vectors of helper_math.h, with what is granted listed)
     )
     names = [p.region for p in kernel.params if p.region is not None]
     if len(names) < 2:
