@@ -24,6 +24,7 @@ from gpusafe.results import Finding, Report
 from gpusafe.span import Span
 from gpusafe.verdict import Obligation, Unit, Verdict
 
+FORK_FROM = 8  # kernels: fewer are proved sooner than processes get going
 _CONTRADICTION = "what `{}` requires and assumes contradicts itself: no launch meets it, and it has no effect"
 
 
@@ -54,7 +55,7 @@ def check(options: Options, progress: Callable[[str], None] = lambda _: None) ->
     apis, api_notices = _apis(workspace, options)
     program = _execute(workspace, kernels, apis)
     progress("proving kernels")
-    checked = [_check_kernel(k, sites) for k, sites in _sites(program, kernels)]
+    checked = _check_kernels(_sites(program, kernels), options)
     progress("proving host functions")
     summaries = {c.kernel.key: c.summary for c in checked}
     host_units, warnings = _check_hosts(program, summaries)
@@ -162,6 +163,24 @@ def _sites(program: HostProgram, kernels: Iterable[Kernel]) -> list[tuple[Kernel
                 facts = (op.span, op.shape, tuple((a.kind, a.value, a.range, a.length) for a in op.args), lengths)
                 seen.setdefault(op.kernel, {}).setdefault((facts, path.assumes), LaunchSite(op, path))
     return [(k, tuple(seen.get(k.key, {}).values())) for k in kernels]
+
+
+def _check_kernels(work: Sequence[tuple[Kernel, tuple[LaunchSite, ...]]], options: Options) -> list[_Checked]:
+    """Every kernel in order; a process that dies costs its kernel only."""
+    from gpusafe import pool
+
+    def lost(unit: tuple[Kernel, tuple[LaunchSite, ...]], reason: str) -> _Checked:
+        kernel, _ = unit
+        open_ = Obligation("GS901", "the analysis ends", Verdict.UNKNOWN, kernel.span, f"gpusafe failed here: {reason}")
+        found = Unit("kernel", kernel.name, kernel.span, (open_,))
+        return _Checked(kernel, found, _signature_summary(kernel), ())
+
+    def prove(unit: tuple[Kernel, tuple[LaunchSite, ...]]) -> _Checked:
+        return replace(_check_kernel(*unit), sites=())  # the launches need not be sent back
+
+    jobs = options.jobs or pool.processors()
+    found = pool.in_order(work, prove, lost, jobs, least=FORK_FROM)
+    return [replace(c, kernel=kernel, sites=sites) for c, (kernel, sites) in zip(found, work, strict=True)]
 
 
 def _check_kernel(kernel: Kernel, sites: tuple[LaunchSite, ...]) -> _Checked:

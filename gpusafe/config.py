@@ -31,6 +31,13 @@ def parse_words(text: str) -> tuple[str, ...]:
     return tuple(word for word in text.replace(",", " ").split() if word)
 
 
+def parse_jobs(text: str) -> int:
+    """A number of processes, at least 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise ValueError(f"`{text}` is not a number of processes")
+    return int(text)
+
+
 def parse_extent(text: str) -> tuple[int, int, int]:
     """``X[,Y[,Z]]`` (or with ``x`` between) as three sizes, each at least 1."""
     parts = text.lower().replace("x", ",").split(",")
@@ -118,6 +125,15 @@ class Options:
         help="blocks of the grid, for the kernels of CUDA C files: X[,Y[,Z]]",
         metavar="SIZE",
         parse=parse_extent,
+        in_file=False,
+    )
+    jobs: int | None = _setting(
+        None,
+        "-j",
+        "--jobs",
+        help="prove in N processes at once (default: one for each processor); the verdicts are the same",
+        metavar="N",
+        parse=parse_jobs,
         in_file=False,
     )
     color: str = _setting("auto", "--color", help="colour the text", choices=("auto", "always", "never"), in_file=False)

@@ -6,7 +6,7 @@ conditions under which the thread gets there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 from gpusafe.dataflow import loops
 from gpusafe.dataflow import phases as ph
@@ -48,6 +48,7 @@ class Executor:
         self.banned = banned
         self.exits: dict[str, Exits] = {}
         self.convoys: dict[Term, frozenset[Term]] = {}  # masks of lanes, and the conditions that these lanes share
+        self.undecided: set[Hashable] = set()  # loops that cannot be unrolled from what is known at their head
         self.loops: tuple[Term, ...] = ()
         self.path: tuple[int, ...] = ()  # which copy of the unrolled loops around
         self.counter = 0

@@ -7,6 +7,7 @@ the last iteration.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -99,19 +100,34 @@ def execute(ex: Executor, loop: ir.Loop, state: State) -> State | None:
     """Executes a loop and gives the state after it."""
     mark = _mark(ex)
     sync = has_sync(loop.body)
-    done, after = _unroll(ex, loop, state, UNROLL_SYNC if sync else UNROLL_PLAIN)
+    known = _known(loop, state)
+    if known in ex.undecided:
+        return _summarise(ex, loop, state)[1]
+    done, decided, after = _unroll(ex, loop, state, UNROLL_SYNC if sync else UNROLL_PLAIN)
     if done:
         return after
     _forget(ex, mark)
+    if not decided:
+        ex.undecided.add(known)
     exact, after = _summarise(ex, loop, state)
-    if exact or sync:
+    if exact or sync or not decided:
         return after
     _forget(ex, mark)
-    done, after = _unroll(ex, loop, state, UNROLL_SYNC)
+    done, decided, after = _unroll(ex, loop, state, UNROLL_SYNC)
     if done:
         return after
     _forget(ex, mark)
     return _summarise(ex, loop, state)[1]
+
+
+def _known(loop: ir.Loop, state: State) -> Hashable:
+    """What decides whether a loop can be unrolled: the constants among the variables that are known at its head.
+
+    Used to not repeat a trial that failed. Both unrolling and summarising are sound, so that a key which misses
+    something costs precision at most, never a wrong proof: it only chooses between the two.
+    """
+    constants = ((v, t if t.op == "const" else None) for v, t in state.env.items())
+    return (loop.label, loop.span, frozenset(constants))
 
 
 def _iterate(ex: Executor, loop: ir.Loop, state: State) -> tuple[State | None, list[State]]:
@@ -126,11 +142,15 @@ def _iterate(ex: Executor, loop: ir.Loop, state: State) -> tuple[State | None, l
     return merge(ex.terms, [*exits.again, *([end] if end else [])]), exits.leave
 
 
-def _unroll(ex: Executor, loop: ir.Loop, state: State, limit: int) -> tuple[bool, State | None]:
-    """Runs the loop iteration by iteration while its exit is decided by constants."""
+def _unroll(ex: Executor, loop: ir.Loop, state: State, limit: int) -> tuple[bool, bool, State | None]:
+    """Runs the loop iteration by iteration while its exit is decided by constants.
+
+    Gives whether it came to its end; if not, whether a higher limit might do (no exit was undecided); the state after.
+    """
     path, steps = ex.path, ex.steps
     current: State | None = State(dict(state.env), state.guard, state.phases, state.pending)
     leaving: list[State] = []
+    decided = True
     for i in range(limit + 1):
         assert current is not None
         guard = current.guard
@@ -139,12 +159,13 @@ def _unroll(ex: Executor, loop: ir.Loop, state: State, limit: int) -> tuple[bool
         leaving += left
         if current is None:
             ex.path = path
-            return True, merge(ex.terms, leaving)
+            return True, True, merge(ex.terms, leaving)
         if left or len(current.guard) != len(guard) or ex.steps - steps > UNROLL_STATEMENTS:
+            decided = False
             break
     ex.path = path
     ex.steps = steps
-    return False, None
+    return False, decided, None
 
 
 def _summarise(ex: Executor, loop: ir.Loop, state: State) -> tuple[bool, State | None]:

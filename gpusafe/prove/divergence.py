@@ -8,10 +8,17 @@ import z3
 
 from gpusafe.dataflow.accesses import BarrierPoint, conditions
 from gpusafe.dataflow.phases import terms_of
+from gpusafe.dataflow.terms import Term, postorder
 from gpusafe.ir.kernel import Scope
 from gpusafe.prove.pairs import Answer, Setting, decide, distinct, threads
 
 FULL = 0xFFFF_FFFF
+UNIFORM = frozenset({"const", "param", "length", "sym"})
+SAME_IN_GRID = ("ntid.", "nctaid.")
+SAME_IN_BLOCK = (*SAME_IN_GRID, "ctaid.")
+PURE = frozenset(
+    {"==", "!=", "<", "<=", ">", ">=", "&&", "||", "not", "+", "-", "*", "/", "%", "select", "cast", "ind"}
+)
 
 
 def diverges(setting: Setting, barrier: BarrierPoint) -> Answer:
@@ -47,9 +54,37 @@ def _named(setting: Setting, barrier: BarrierPoint) -> bool:
 
 
 def _diverges(setting: Setting, barrier: BarrierPoint, same_block: bool) -> Answer:
+    """The query at one level, asked once for barriers whose queries are equal.
+
+    The key holds all that the formulas below are made of: the scope, the mask, the level, the conditions of both
+    threads, the guard and the loops. The rest (trace, premises, budget) belongs to the setting, which owns the memo.
+    """
     trace, context = setting.trace, barrier.context
+    if all(_shared(g, frozenset(context.loops), same_block) for g in context.guard):
+        return Answer("unsat")
     reached = conditions(trace, context, terms_of(context.phases))
     elsewhere = conditions(trace, replace(context, guard=()), context.guard)
+    key = (barrier.scope, barrier.mask, same_block, *map(tuple, (reached, elsewhere, context.guard, context.loops)))
+    if key not in setting.memo:
+        setting.memo[key] = _ask(setting, barrier, same_block, reached, elsewhere)
+    return setting.memo[key]
+
+
+def _shared(cond: Term, loops: frozenset[Term], same_block: bool) -> bool:
+    """Whether a condition says the same to both threads: the launch, the block and equal iterations fix it."""
+    registers = SAME_IN_BLOCK if same_block else SAME_IN_GRID
+    for t in postorder([cond]):
+        if t in loops or t.op in UNIFORM or (t.op == "special" and str(t.data).startswith(registers)):
+            continue
+        if not t.args or t.op not in PURE:
+            return False
+    return True
+
+
+def _ask(
+    setting: Setting, barrier: BarrierPoint, same_block: bool, reached: list[Term], elsewhere: list[Term]
+) -> Answer:
+    context = barrier.context
     enc, one, two = threads(setting, same_block, reached, [])
     goal = [distinct(enc, one, two)]
     goal += [enc.encode(c, one) for c in reached] + [enc.encode(c, two) for c in elsewhere]
