@@ -26,6 +26,21 @@ class Setting:
     in_file: bool = True
 
 
+FORMATS = ("text", "json", "sarif", "rustc-json", "github", "gitlab", "junit", "markdown")
+"""How an outcome can be written."""
+
+
+def parse_outputs(text: str) -> tuple[tuple[str, str], ...]:
+    """``FORMAT=FILE,...`` as pairs."""
+    pairs = [word.partition("=") for word in text.split(",") if word]
+    for name, _, file in pairs:
+        if name not in FORMATS:
+            raise ValueError(f"`{name}` is no format (known: {', '.join(FORMATS)})")
+        if not file:
+            raise ValueError(f"`{name}` needs a file, as in {name}=FILE")
+    return tuple((name, file) for name, _, file in pairs)
+
+
 def parse_words(text: str) -> tuple[str, ...]:
     """``a,b c`` as the words that it lists."""
     return tuple(word for word in text.replace(",", " ").split() if word)
@@ -69,11 +84,20 @@ class Options:
 
     paths: tuple[str, ...] = (".",)
     api: tuple[str, ...] = ()
-    format: str = _setting(
-        "text", "--format", "--message-format", help="how to write the outcome", choices=("text", "json", "sarif")
-    )
+    format: str = _setting("text", "--format", "--message-format", help="how to write the outcome", choices=FORMATS)
     output: str | None = _setting(
         None, "--output", help="write the outcome to FILE instead of stdout", metavar="FILE", in_file=False
+    )
+    also: tuple[tuple[str, str], ...] = _setting(
+        (),
+        "--also",
+        help="write the outcome to FILE in another format, too: sarif=out.sarif,markdown=summary.md",
+        metavar="FORMAT=FILE",
+        parse=parse_outputs,
+        in_file=False,
+    )
+    with_clippy: bool = _setting(
+        False, "--with-clippy", help="let `cargo clippy` print its JSON first (it builds your code)", in_file=False
     )
     select: tuple[str, ...] = _setting(
         (), "--select", help="report only these rules: codes, names or prefixes", metavar="RULES", parse=parse_words

@@ -18,6 +18,18 @@ class Level(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Fix:
+    """An edit that settles a finding: put ``text`` in place of ``span``; ``title`` says so to the user.
+
+    It may be applied without looking: it changes nothing but what the finding is about.
+    """
+
+    title: str
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One thing to tell the user: ``rule`` is a code of the catalogue, ``primary`` the place to look at first.
 
@@ -33,6 +45,7 @@ class Finding:
     help: tuple[str, ...] = ()
     unit: str | None = None
     reason: str | None = None
+    fixes: tuple[Fix, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

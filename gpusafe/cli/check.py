@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,18 @@ from gpusafe.errors import UsageError
 def run(paths: tuple[str, ...], given: Mapping[str, Any], config: str | None) -> int:
     """Check ``paths`` (default: the current folder) and write the report; returns the exit status."""
     options, missing = prepared(paths, given, config)
+    if options.with_clippy:
+        from gpusafe.cli.clippy import stream
+
+        stream(Path(options.paths[0]))
     report = analysed(options)
 
     from gpusafe.report import render
 
     text = render(report, options, color=use_color(options.color, options.output), width=terminal_width())
     write(text, options.output)
+    for format, file in options.also:
+        write(render(report, replace(options, format=format)), file)
     for path in missing:
         print(f"error: no such file or folder: {path}", file=sys.stderr)
     return USAGE if missing else exit_status(report, options)

@@ -18,6 +18,11 @@ _FORMATS = {
     "text": "gpusafe.report.text",
     "json": "gpusafe.report.json_report",
     "sarif": "gpusafe.report.sarif",
+    "rustc-json": "gpusafe.report.rustc_json",
+    "github": "gpusafe.report.github",
+    "gitlab": "gpusafe.report.gitlab",
+    "junit": "gpusafe.report.junit",
+    "markdown": "gpusafe.report.markdown",
 }
 
 

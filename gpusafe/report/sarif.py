@@ -8,33 +8,37 @@ from typing import Any
 
 from gpusafe import __version__
 from gpusafe.config import Options
-from gpusafe.report import sarif_rules
+from gpusafe.report import sarif_proofs, sarif_rules
 from gpusafe.report.fingerprint import Fingerprints
 from gpusafe.report.open_notes import OPEN
 from gpusafe.report.sarif_place import artifact, location
 from gpusafe.report.style import Style
-from gpusafe.results import FileRecord, FileStatus, Finding, Report, Suppressed
+from gpusafe.results import FileRecord, FileStatus, Finding, Fix, Report, Suppressed
 from gpusafe.rules import reported
 from gpusafe.verdict import Site, Unit
+
+_MOST_RESULTS = 25_000
+"""GitHub refuses runs with more."""
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
 def render(report: Report, options: Options, style: Style) -> str:
     """One SARIF log with one run."""
-    found = [*report.findings, *(item.finding for item in report.suppressed)]
-    codes = sorted(reported(options.select, options.ignore) | {finding.rule for finding in found})
-    log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [_run(report, codes)]}
+    accepted = [finding for taken in report.accepted for finding in taken.findings]
+    found = [*report.findings, *(item.finding for item in report.suppressed), *accepted]
+    proved = {o.rule for unit in report.units for o in unit.obligations} if options.verbose else set()
+    codes = sorted(reported(options.select, options.ignore) | {finding.rule for finding in found} | proved)
+    log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [_run(report, options, codes)]}
     return json.dumps(log, indent=1, ensure_ascii=False) + "\n"
 
 
-def _run(report: Report, codes: list[str]) -> dict[str, Any]:
+def _run(report: Report, options: Options, codes: list[str]) -> dict[str, Any]:
     sources = report.sources or {}
-    prints = Fingerprints(sources)
     index = {code: place for place, code in enumerate(codes)}
-    results = [_result(finding, index, prints, sources) for finding in report.findings]
-    for item in report.suppressed:
-        results.append({**_result(item.finding, index, prints, sources), "suppressions": [_suppression(item)]})
+    results = _results(report, index, sources)
+    if options.verbose:
+        results += [result for unit in report.units for result in sarif_proofs.proofs(unit, index, sources)]
     return {
         "tool": {
             "driver": {
@@ -52,6 +56,22 @@ def _run(report: Report, codes: list[str]) -> dict[str, Any]:
         "results": results,
         "properties": {"units": [_unit(unit) for unit in report.units]},
     }
+
+
+def _results(report: Report, index: Mapping[str, int], sources: Mapping[str, str]) -> list[dict[str, Any]]:
+    """What is found, what directives and baselines accept, and whether a baseline knew it; the most serious first."""
+    prints = Fingerprints(sources)
+    state = {"baselineState": "new"} if report.accepted else {}
+    results = [{**_result(finding, index, prints, sources), **state} for finding in report.findings]
+    for item in report.suppressed:
+        results.append({**_result(item.finding, index, prints, sources), "suppressions": [_suppression(item)], **state})
+    for taken in report.accepted:
+        held = {"kind": "external", "status": "accepted", "justification": f"accepted by {taken.where}"}
+        results += [
+            {**_result(f, index, prints, sources), "suppressions": [held], "baselineState": "unchanged"}
+            for f in taken.findings
+        ]
+    return results[:_MOST_RESULTS]
 
 
 def _result(
@@ -73,6 +93,8 @@ def _result(
         ]
         if not is_open:
             result["codeFlows"] = [_code_flow(finding, sources)]
+    if finding.fixes:
+        result["fixes"] = [_fix(fix) for fix in finding.fixes]
     if finding.unit is not None:
         result["properties"] = {"unit": finding.unit}
     return result
@@ -102,16 +124,31 @@ def _escaped(text: str) -> str:
 def _code_flow(finding: Finding, sources: Mapping[str, str]) -> dict[str, Any]:
     """The steps to the fault, in one thread flow (viewers show the first one only): related places, then the fault."""
     steps = [(site, "important") for site in finding.related] + [(finding.primary, "essential")]
+    depth = {"important": 1, "essential": 0}
     return {
         "message": {"text": finding.message},
         "threadFlows": [
             {
                 "locations": [
-                    {"location": location(site.span, site.label, sources), "importance": importance}
-                    for site, importance in steps
+                    {
+                        "location": location(site.span, site.label, sources),
+                        "importance": importance,
+                        "nestingLevel": depth[importance],
+                        "executionOrder": number,
+                    }
+                    for number, (site, importance) in enumerate(steps, 1)
                 ]
             }
         ],
+    }
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    region = location(fix.span, "", {})["physicalLocation"]["region"]
+    replacement = {"deletedRegion": region, "insertedContent": {"text": fix.text}}
+    return {
+        "description": {"text": fix.title},
+        "artifactChanges": [{"artifactLocation": artifact(fix.span.file), "replacements": [replacement]}],
     }
 
 

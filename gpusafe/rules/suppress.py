@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from gpusafe.parse.directives import Allow, Directives, Problem, read
-from gpusafe.results import Finding, Suppressed
+from gpusafe.results import Finding, Fix, Suppressed
 from gpusafe.rules.catalogue import RULES, code_of
 from gpusafe.span import Span
 from gpusafe.verdict import Site
@@ -29,7 +29,11 @@ def apply_directives(
         else:
             used.add((allow.span, finding.rule))
             suppressed.append(Suppressed(finding, allow.reason, allow.span))
-    kept += [_unused(allow, code) for allow, code in allows if (allow.span, code) not in used and not allow.quiet]
+    kept += [
+        _unused(allow, code, sources.get(allow.span.file, ""))
+        for allow, code in allows
+        if (allow.span, code) not in used and not allow.quiet
+    ]
     kept += [problem for d in directives.values() for problem in _problems(d)]
     return tuple(kept), tuple(suppressed)
 
@@ -46,10 +50,26 @@ def _touches(allow: Allow, finding: Finding) -> bool:
     )
 
 
-def _unused(allow: Allow, code: str) -> Finding:
+def _unused(allow: Allow, code: str, source: str) -> Finding:
     rule = RULES["GS905"]
     message = f"`allow({code})` suppresses nothing"
-    return Finding("GS905", rule.level, message, Site(allow.span, "no finding of this rule here"), help=rule.help)
+    place = Site(allow.span, "no finding of this rule here")
+    fixes = _removal(allow.span, source) if len(allow.rules) == 1 else ()
+    return Finding("GS905", rule.level, message, place, help=rule.help, fixes=fixes)
+
+
+def _removal(span: Span, source: str) -> tuple[Fix, ...]:
+    """The edit that takes a comment out, with its line where nothing else stands on it; none for attributes."""
+    lines = source.split("\n")
+    if span.line != span.end_line or span.line > len(lines):
+        return ()
+    line = lines[span.line - 1].rstrip("\r")
+    if not line[span.col - 1 :].startswith("//") or line[span.end_col - 1 :].strip():
+        return ()
+    if line[: span.col - 1].strip():
+        end = len(line[: span.col - 1].rstrip()) + 1
+        return (Fix("remove the directive", Span(span.file, span.line, end, span.line, len(line) + 1), ""),)
+    return (Fix("remove the directive", Span(span.file, span.line, 1, span.line + 1, 1), ""),)
 
 
 def _problems(directives: Directives) -> list[Finding]:

@@ -39,7 +39,35 @@ PHYSICAL = obj("artifactLocation", "region", artifactLocation=ARTIFACT, region=R
 LOCATION = obj(
     "physicalLocation", "id message", physicalLocation=PHYSICAL, id={"type": "integer", "minimum": 0}, message=TEXT
 )
-STEP = obj("location", "importance", location=LOCATION, importance={"enum": ["important", "essential", "unimportant"]})
+STEP = obj(
+    "location",
+    "importance nestingLevel executionOrder",
+    location=LOCATION,
+    importance={"enum": ["important", "essential", "unimportant"]},
+    nestingLevel={"type": "integer", "minimum": 0},
+    executionOrder={"type": "integer", "minimum": 0},
+)
+FIX = obj(
+    "artifactChanges",
+    "description",
+    description=TEXT,
+    artifactChanges=array(
+        obj(
+            "artifactLocation replacements",
+            artifactLocation=ARTIFACT,
+            replacements=array(
+                obj(
+                    "deletedRegion",
+                    "insertedContent",
+                    deletedRegion=REGION,
+                    insertedContent=obj("", "text", text={"type": "string"}),
+                ),
+                minItems=1,
+            ),
+        ),
+        minItems=1,
+    ),
+)
 CODE_FLOW = obj(
     "threadFlows",
     "message",
@@ -55,7 +83,8 @@ SUPPRESSION = obj(
 )
 RESULT = obj(
     "message",
-    "ruleId ruleIndex kind level locations relatedLocations codeFlows partialFingerprints suppressions properties",
+    "ruleId ruleIndex kind level locations relatedLocations codeFlows partialFingerprints suppressions fixes "
+    "baselineState properties",
     message=TEXT,
     ruleIndex={"type": "integer", "minimum": 0},
     kind={"enum": ["notApplicable", "pass", "fail", "review", "open", "informational"]},
@@ -65,6 +94,8 @@ RESULT = obj(
     codeFlows=array(CODE_FLOW),
     partialFingerprints={"type": "object", "additionalProperties": STRING},
     suppressions=array(SUPPRESSION, minItems=1, uniqueItems=True),
+    fixes=array(FIX, uniqueItems=True),
+    baselineState={"enum": ["new", "unchanged", "updated", "absent"]},
     properties=BAG,
 )
 DESCRIPTOR = obj(
