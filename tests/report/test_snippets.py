@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpusafe.report.snippet import snippets
@@ -136,6 +136,7 @@ SPANS = st.builds(
 )
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.text(alphabet="ab \t\n全\u0301\x1b{", max_size=120),
     SPANS,
