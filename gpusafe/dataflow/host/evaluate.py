@@ -172,7 +172,31 @@ def _from_place(m: Machine, expr: ast.Expr, expect: ast.Type | None) -> Value:
     return take(m, cell)
 
 
+def _promoted(m: Machine, expr: ast.Expr) -> bool:
+    """Whether a borrow of this constant lives for ever (static promotion: the Rust reference, destructors)."""
+    stack = [expr]
+    while stack:
+        match stack.pop():
+            case ast.Lit():
+                pass
+            case ast.Array(items=items) | ast.Tuple(items=items):
+                stack.extend(items)
+            case ast.ArrayRepeat(value=value, length=length):
+                stack += [value, length]
+            case ast.Unary(op="-" | "!", operand=operand) | ast.Cast(operand=operand):
+                stack.append(operand)
+            case ast.Ref(operand=operand, mutable=False):
+                stack.append(operand)
+            case ast.PathExpr(path=path) if path.last.isupper() and m.lookup(path.last) is None:
+                pass
+            case _:
+                return False
+    return True
+
+
 def _reference(m: Machine, expr: ast.Ref, expect: ast.Type | None) -> Value:
+    if not expr.mutable and isinstance(expr.operand, ast.Array | ast.ArrayRepeat) and _promoted(m, expr.operand):
+        return RefVal(Cell(m.value(expr.operand)), False)
     cell = place(m, expr.operand)
     if cell.name == "element" and isinstance(cell.value, MemSlice):
         return RefVal(cell, expr.mutable)
