@@ -14,6 +14,7 @@ from gpusafe.dataflow.host.launching import view_access
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.results import Found
 from gpusafe.dataflow.host.scalars import static_type
+from gpusafe.dataflow.host.signals import PanicSignal
 from gpusafe.dataflow.host.syntax_walk import generic
 from gpusafe.dataflow.host.typing_rules import set_elem, size_of
 from gpusafe.dataflow.host.values import Cell, IterVal, RangeVal, SeqVal, TupleVal, Unknown, Value, ok, unit
@@ -178,6 +179,9 @@ def copy(m: Machine, stream: StreamHandle | None, source: Value, target: Value, 
     """A copy: without a stream synchronous on the NULL stream, with one asynchronous (host sides stay in use)."""
     from gpusafe.dataflow.host.cust import null_stream
 
+    lengths = [terms.known(getattr(peel(v), "length", None)) for v in (source, target)]
+    if None not in lengths and lengths[0] != lengths[1]:
+        raise PanicSignal  # cust asserts that both sides are of one length before it copies
     for value, other in ((source, target), (target, source)):
         size, found = element_size(m, other), peel(value)
         if isinstance(found, Buffer) and size is not None:
