@@ -74,6 +74,11 @@ def _setting(
     return field(default=default, metadata={"setting": Setting(flags, help, choices, metavar, parse, in_file)})
 
 
+def _size(flag: str, what: str) -> Any:
+    about = f"{what}, for the kernels of CUDA C files: X[,Y[,Z]]"
+    return _setting(None, flag, help=about, metavar="SIZE", parse=parse_extent, in_file=False)
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """What the user asked for.
@@ -135,22 +140,8 @@ class Options:
     targets: tuple[str, ...] = _setting(
         (), "--targets", help="PTX targets such as sm_80,sm_90", metavar="TARGETS", parse=parse_words
     )
-    block: tuple[int, int, int] | None = _setting(
-        None,
-        "--block",
-        help="threads of a block, for the kernels of CUDA C files: X[,Y[,Z]]",
-        metavar="SIZE",
-        parse=parse_extent,
-        in_file=False,
-    )
-    grid: tuple[int, int, int] | None = _setting(
-        None,
-        "--grid",
-        help="blocks of the grid, for the kernels of CUDA C files: X[,Y[,Z]]",
-        metavar="SIZE",
-        parse=parse_extent,
-        in_file=False,
-    )
+    block: tuple[int, int, int] | None = _size("--block", "threads of a block")
+    grid: tuple[int, int, int] | None = _size("--grid", "blocks of the grid")
     jobs: int | None = _setting(
         None,
         "-j",

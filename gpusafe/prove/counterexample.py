@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from gpusafe.dataflow.concrete import ConcreteLaunch, Meeting, Touch
 from gpusafe.dataflow.concrete.machine import Divergence
 from gpusafe.dataflow.taint import walk
@@ -12,7 +14,20 @@ from gpusafe.verdict import Counterexample, Site
 DOES = {"read": "reads", "write": "writes", "atomic": "atomically updates", "borrow": "exclusively borrows"}
 
 
-def element(region: Region, touch: Touch) -> str:
+class Made(Protocol):
+    """An access of a run: where it is, of which kind."""
+
+    @property
+    def offset(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def mode(self) -> str: ...
+    @property
+    def volatile(self) -> bool: ...
+
+
+def element(region: Region, touch: Made) -> str:
     """``out[4]``, or a byte range where the access is not one element."""
     index, rest = divmod(touch.offset, max(1, region.elem_bytes))
     if rest == 0 and touch.size == region.elem_bytes:
@@ -39,10 +54,14 @@ def geometry(launch: ConcreteLaunch) -> str:
 def rule_of(kernel: Kernel, meeting: Meeting) -> str:
     """The rule that two accesses which meet break."""
     a, b = meeting.first, meeting.second
-    region = next(r for r in kernel.regions if r.name == a.region)
-    modes = {a.mode, b.mode}
     if (a.thread, a.block) == (b.thread, b.block):
         return "GS305"
+    return race_rule(next(r for r in kernel.regions if r.name == a.region), a, b)
+
+
+def race_rule(region: Region | None, a: Made, b: Made) -> str:
+    """The rule that two accesses of different threads break."""
+    modes = {a.mode, b.mode}
     if modes == {"atomic"}:
         return "GS301"
     if modes == {"borrow"}:
@@ -51,7 +70,7 @@ def rule_of(kernel: Kernel, meeting: Meeting) -> str:
         return "GS206"
     if a.volatile and b.volatile:
         return "GS309"
-    return "GS202" if region.space in (Space.SHARED, Space.DYNAMIC_SHARED) else "GS201"
+    return "GS202" if region is not None and region.space in (Space.SHARED, Space.DYNAMIC_SHARED) else "GS201"
 
 
 def of_meeting(kernel: Kernel, launch: ConcreteLaunch, meeting: Meeting, data: bool) -> Counterexample:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from gpusafe.dataflow.clocks import Entry, Fault
+from gpusafe.dataflow.concrete import ConcreteLaunch
 from gpusafe.dataflow.taint import walk
-from gpusafe.ir.kernel import Kernel, MBarrier, Region, Space
-from gpusafe.prove.counterexample import DOES, calls_to
+from gpusafe.ir.kernel import Kernel, MBarrier, Region
+from gpusafe.prove.counterexample import DOES, calls_to, element, geometry, race_rule, who
 from gpusafe.verdict import Counterexample, Obligation, Site, Verdict
 
 Triple = tuple[int, int, int]
@@ -51,13 +52,16 @@ def obligation(kernel: Kernel, shape: tuple[Triple, Triple, Triple], fault: Faul
     region = next((r for r in kernel.regions if r.name == first.region), None)
     words = {"k": kernel.name, "r": first.region, "a": DOES[first.mode]}
     words["b"] = DOES[second.mode] if second is not None else ""
-    sites = [Site(e.span, _does(region, e)) for e in (first, second) if e is not None]
-    notes = [_geometry(shape)]
+    launch = ConcreteLaunch(shape[0], shape[1])
+    sites = [Site(e.span, _does(region, e, launch)) for e in (first, second) if e is not None]
+    notes = [_geometry(launch, shape[2])]
     if fault.why and fault.kind != "stuck":
         notes.append(fault.why)
     example = Counterexample(
         HEADLINES[fault.kind].format(**words),
-        sites[0] if fault.kind != "stuck" else Site(first.span, f"{_who(first)} waits here, and nothing ends the wait"),
+        Site(first.span, f"{who(first.tid, first.block, launch)} waits here, and nothing ends the wait")
+        if fault.kind == "stuck"
+        else sites[0],
         (*sites[1:], *calls_to(kernel, *(s.span for s in sites))),
         tuple(notes),
         (HELP[fault.kind],),
@@ -75,35 +79,16 @@ def _rule(kernel: Kernel, fault: Fault, region: Region | None) -> str:
         return "GS203"
     if fault.kind != "race" or fault.second is None:
         return RULES[fault.kind]
-    modes = {fault.first.mode, fault.second.mode}
-    if modes == {"atomic"}:
-        return "GS301"
-    if modes == {"borrow"}:
-        return "GS208"
-    if "atomic" in modes:
-        return "GS206"
-    shared = region is not None and region.space in (Space.SHARED, Space.DYNAMIC_SHARED)
-    return "GS202" if shared else "GS201"
+    return race_rule(region, fault.first, fault.second)
 
 
-def _who(e: Entry) -> str:
-    flat = e.tid[1:] == (0, 0) and e.block[1:] == (0, 0)
-    if flat:
-        return f"thread {e.tid[0]} of block {e.block[0]}"
-    return f"thread ({e.tid[0]}, {e.tid[1]}, {e.tid[2]}) of block ({e.block[0]}, {e.block[1]}, {e.block[2]})"
-
-
-def _does(region: Region | None, e: Entry) -> str:
+def _does(region: Region | None, e: Entry, launch: ConcreteLaunch) -> str:
+    thread = who(e.tid, e.block, launch)
     if region is None:
-        return _who(e)
-    size = max(1, region.elem_bytes)
-    index, rest = divmod(e.offset, size)
-    what = f"`{region.name}[{index}]`" if rest == 0 and e.size == size else f"`{region.name}` from byte {e.offset} on"
-    return f"a copy issued by {_who(e)} {DOES[e.mode]} {what}" if e.copy else f"{_who(e)} {DOES[e.mode]} {what}"
+        return thread
+    return f"{'a copy issued by ' if e.copy else ''}{thread} {DOES[e.mode]} {element(region, e)}"
 
 
-def _geometry(shape: tuple[Triple, Triple, Triple]) -> str:
-    grid, block, cluster = (" x ".join(str(n) for n in dims) for dims in shape)
-    if cluster == "1 x 1 x 1":
-        return f"the launch has {grid} blocks of {block} threads"
-    return f"the launch has {grid} blocks of {block} threads in clusters of {cluster}"
+def _geometry(launch: ConcreteLaunch, cluster: Triple) -> str:
+    words = geometry(launch)
+    return words if cluster == (1, 1, 1) else f"{words} in clusters of {' x '.join(str(n) for n in cluster)}"
