@@ -275,7 +275,7 @@ def _obligations(kernel: Kernel, analyses: list[Analysis], words: tuple[str, ...
             refuted = refute(replayer, analysis, question)
             if refuted is not None:
                 out.append(_obligation(kernel, question, Verdict.REFUTED, refuted=refuted))
-            else:
+            elif not run.shows(question.failures[0]):
                 reason = reason_of(replayer, analysis, question.failures[0])
                 out.append(_obligation(kernel, question, Verdict.UNKNOWN, reason=reason))
         if analysis.cut and not run.proved:

@@ -22,7 +22,7 @@ from gpusafe.ir.expr import Opaque
 from gpusafe.ir.kernel import Kernel, Scope, Space
 from gpusafe.prove.launch_context import LaunchContext
 from gpusafe.prove.one_run_words import obligation
-from gpusafe.prove.pairs_of_kernel import Analysis
+from gpusafe.prove.pairs_of_kernel import Analysis, Failure
 from gpusafe.verdict import Obligation, Verdict
 
 STEPS = 700_000  # of all threads of a launch together
@@ -47,6 +47,12 @@ class Seen:
     def settles(self, obligation: Obligation) -> bool:
         """Whether the run answers what is open about a barrier wider than a warp."""
         return self.proved and obligation.rule == "GS203" and obligation.verdict is Verdict.UNKNOWN
+
+    def shows(self, failure: Failure) -> bool:
+        """Whether a refuted obligation shows just the two accesses of an open pair."""
+        pair = {failure.first.span, failure.second.span}
+        examples = [o.counterexample for o in self.refuted if o.counterexample is not None]
+        return any(pair <= {e.primary.span, *(s.span for s in e.related)} for e in examples)
 
 
 NOT_RUN = Seen(why="the kernel is not run")
