@@ -18,6 +18,7 @@ from gpusafe.dataflow.async_copies import Pending
 from gpusafe.dataflow.induction import Closed, close
 from gpusafe.dataflow.phases import PhasePoint, Phases
 from gpusafe.dataflow.state import Exits, State, assigned, merge
+from gpusafe.dataflow.taint import walk
 from gpusafe.dataflow.terms import Term, Terms, postorder
 from gpusafe.ir import kernel as ir
 from gpusafe.ir.expr import BOOL, I64
@@ -174,7 +175,7 @@ def _summarise(ex: Executor, loop: ir.Loop, state: State) -> tuple[bool, State |
     name = f"{loop.label}#{ex.number()}"
     k = terms.make("iter", I64, ex.loops, name)
     entry = State(dict(state.env), state.guard, state.phases, state.pending)
-    if any(isinstance(s, ir.Store) for s in _flat(loop.body)):
+    if any(isinstance(s, ir.Store) for s in walk(loop.body)):
         entry.env = {v: t for v, t in entry.env.items() if "@" not in v}
     carried = sorted(v for v in assigned(loop.body) if v in entry.env)
     heads = {v: terms.make("head", entry.env[v].type, (), (name, v)) for v in carried}
@@ -254,25 +255,11 @@ def _head_pending(terms: Terms, k: Term, entry: Pending, end: Pending) -> Pendin
     return async_copies.merge(terms, terms.binary("==", k, terms.const(0, I64)), entry, before)
 
 
-def _flat(body: tuple[ir.Stmt, ...]) -> list[ir.Stmt]:
-    out: list[ir.Stmt] = []
-    stack: list[ir.Stmt] = list(body)
-    while stack:
-        stmt = stack.pop()
-        out.append(stmt)
-        match stmt:
-            case ir.If(then=a, orelse=b):
-                stack.extend((*a, *b))
-            case ir.Block(body=b) | ir.Loop(body=b):
-                stack.extend(b)
-    return out
-
-
 def _checks_first(loop: ir.Loop) -> bool:
     """Whether the loop's first statement alone decides whether it goes on (`while`, `for`)."""
     match loop.body[:1]:
         case (ir.If(then=(ir.Break(label=label),), orelse=()),) if label == loop.label:
-            rest = _flat(loop.body[1:])
+            rest = walk(loop.body[1:])
             return not _leaves_otherwise(loop) and not any(isinstance(s, ir.Break) and s.label == label for s in rest)
     return False
 
@@ -412,7 +399,7 @@ def _leaves_otherwise(loop: ir.Loop) -> bool:
     """Whether the loop may end other than by its own break: a return, or a jump to a label around it."""
     inside = {loop.label}
     jumps: set[str] = set()
-    for stmt in _flat(loop.body):
+    for stmt in walk(loop.body):
         match stmt:
             case ir.Return():
                 return True

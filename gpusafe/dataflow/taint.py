@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from gpusafe.dataflow.concrete.floats import FUNCTIONS
-from gpusafe.dataflow.values import children
 from gpusafe.ir import expr as ex
 from gpusafe.ir import kernel as ir
+from gpusafe.ir.terms import children
 from gpusafe.span import Span
 
 Taint = frozenset[str]

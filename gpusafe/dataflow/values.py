@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from gpusafe.dataflow.terms import Term, Terms
 from gpusafe.ir import expr as ir
 from gpusafe.ir.expr import PTR, U32, U64
+from gpusafe.ir.terms import children
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,22 +22,6 @@ class Bindings:
     params: dict[str, Term] = field(default_factory=dict)
     lengths: dict[str, Term] = field(default_factory=dict)
     same_memory: dict[str, tuple[str, Term]] = field(default_factory=dict)
-
-
-def children(expr: ir.Expr) -> tuple[ir.Expr, ...]:
-    """The operands of an expression."""
-    match expr:
-        case ir.Unary(a=a) | ir.Cast(a=a):
-            return (a,)
-        case ir.Binary(a=a, b=b):
-            return (a, b)
-        case ir.Select(cond=c, a=a, b=b):
-            return (c, a, b)
-        case ir.Opaque(args=args):
-            return args
-        case ir.PtrAdd(ptr=p, offset=o):
-            return (p, o)
-    return ()
 
 
 class Values:

@@ -227,7 +227,7 @@ def _flat(contract: DeclaredLaunch, axes: str) -> tuple[Expr, ...] | None:
 def axes_used(kernel: Kernel) -> frozenset[str]:
     """The axes whose thread or block index a kernel reads (lane and warp numbers read all)."""
     from gpusafe.dataflow.taint import expressions, walk
-    from gpusafe.dataflow.values import children
+    from gpusafe.ir.terms import children
 
     out: set[str] = set()
     for stmt in walk(kernel.body):
@@ -244,7 +244,7 @@ def axes_used(kernel: Kernel) -> frozenset[str]:
 def single_thread(kernel: Kernel) -> Contract | None:
     """The contract of a kernel that never asks which thread it is and shares nothing: it is meant for one thread."""
     from gpusafe.dataflow.taint import expressions, walk
-    from gpusafe.dataflow.values import children
+    from gpusafe.ir.terms import children
 
     if kernel.contract.block is not None or kernel.contract.cluster is not None or kernel.contract.cooperative:
         return None

@@ -16,10 +16,10 @@ from gpusafe.dataflow.accesses import Gap
 from gpusafe.dataflow.clocks import Entry, Fault, Run, run_cluster
 from gpusafe.dataflow.clocks.memory import conflict
 from gpusafe.dataflow.taint import expressions, walk
-from gpusafe.dataflow.values import children
 from gpusafe.ir import kernel as ir
 from gpusafe.ir.expr import Opaque
 from gpusafe.ir.kernel import Kernel, Scope, Space
+from gpusafe.ir.terms import children
 from gpusafe.prove.launch_context import LaunchContext
 from gpusafe.prove.one_run_words import obligation
 from gpusafe.prove.pairs_of_kernel import Analysis, Failure

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from gpusafe.dataflow.concrete import ConcreteLaunch, Touch, run
 from gpusafe.dataflow.taint import CLEAN, expressions, walk
-from gpusafe.dataflow.values import children
 from gpusafe.ir import kernel as ir
 from gpusafe.ir.expr import Length, Param
 from gpusafe.ir.kernel import Kernel, Region, Space
+from gpusafe.ir.terms import children
 from gpusafe.prove.counterexample import element, geometry, who
 from gpusafe.prove.pairs_of_kernel import Analysis
 from gpusafe.prove.replay import Replayer, launches

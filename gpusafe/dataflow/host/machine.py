@@ -17,9 +17,9 @@ from gpusafe.dataflow.host.program import Home, Program
 from gpusafe.dataflow.host.seen import launch_seen
 from gpusafe.dataflow.host.signals import CutSignal, RestartSignal
 from gpusafe.dataflow.host.values import Cell, Unknown, Value
-from gpusafe.dataflow.values import children
 from gpusafe.ir.expr import BOOL, USIZE, Expr, Op, Sym, Type
 from gpusafe.ir.host import Enqueue, Frame, Gap, HostAccess, HostOp, MemAccess, Memory, MemRange, Stream, Sync, Turn
+from gpusafe.ir.terms import children
 from gpusafe.parse.rust import ast
 from gpusafe.span import Span
 

@@ -5,8 +5,6 @@ Signed arithmetic carries ``nowrap`` (its overflow is undefined), unsigned arith
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from gpusafe.ir.expr import (
     BOOL,
     COMPARISONS,
@@ -23,35 +21,25 @@ from gpusafe.ir.expr import (
     Opaque,
     PtrAdd,
     PtrUnknown,
-    Select,
     Type,
     Unary,
     Var,
 )
-
-ADDRESS = "address"
-_FLIPPED = {Op.EQ: Op.NE, Op.NE: Op.EQ, Op.LT: Op.GE, Op.GE: Op.LT, Op.GT: Op.LE, Op.LE: Op.GT}
-_FLOAT_NAMES = {
-    Op.ADD: "fadd",
-    Op.SUB: "fsub",
-    Op.MUL: "fmul",
-    Op.DIV: "fdiv",
-    Op.REM: "frem",
-    Op.MIN: "fmin",
-    Op.MAX: "fmax",
-    Op.EQ: "feq",
-    Op.NE: "fne",
-    Op.LT: "flt",
-    Op.LE: "fle",
-    Op.GT: "fgt",
-    Op.GE: "fge",
-}
-
-
-def wrap(value: int, type_: Type) -> int:
-    """``value`` reduced to the range of an integer type."""
-    value &= (1 << type_.bits) - 1
-    return value - (1 << type_.bits) if type_.signed and value >> (type_.bits - 1) else value
+from gpusafe.ir.terms import (
+    ADDRESS,
+    compare,
+    float_cast_name,
+    fold_unary,
+    identity,
+    logic,
+    negate,
+    on_floats,
+    quotient,
+    select,
+    unary_on_floats,
+    walk,
+    wrap,
+)
 
 
 def integer(value: int, type_: Type) -> Const:
@@ -64,11 +52,6 @@ def value_of(term: Expr) -> int | None:
     return int(term.value) if isinstance(term, Const) and term.type.kind in ("int", "bool") else None
 
 
-def _quotient(a: int, b: int) -> int:
-    found = abs(a) // abs(b)
-    return found if (a < 0) == (b < 0) else -found
-
-
 def _fold(op: Op, a: int, b: int, type_: Type) -> int | None:
     """``a op b`` on integers, None where C leaves it undefined."""
     match op:
@@ -79,9 +62,9 @@ def _fold(op: Op, a: int, b: int, type_: Type) -> int | None:
         case Op.MUL:
             return a * b
         case Op.DIV:
-            return None if b == 0 else _quotient(a, b)
+            return None if b == 0 else quotient(a, b)
         case Op.REM:
-            return None if b == 0 else a - b * _quotient(a, b)
+            return None if b == 0 else a - b * quotient(a, b)
         case Op.AND:
             return a & b
         case Op.OR:
@@ -100,20 +83,16 @@ def _fold(op: Op, a: int, b: int, type_: Type) -> int | None:
             return None
 
 
-def _compare(op: Op, a: int, b: int) -> bool:
-    return {Op.EQ: a == b, Op.NE: a != b, Op.LT: a < b, Op.LE: a <= b, Op.GT: a > b, Op.GE: a >= b}[op]
-
-
 def binary(op: Op, a: Expr, b: Expr) -> Expr:
     """``a op b`` on operands of one type (shifts excepted); on floats an opaque term."""
     if a.type.kind == "float":
-        return Opaque(BOOL if op in COMPARISONS else a.type, _FLOAT_NAMES.get(op, op.name.lower()), (a, b))
+        return on_floats(op, a, b)
     if op in (Op.LAND, Op.LOR):
-        return _logic(op, a, b)
+        return logic(op, a, b)
     x, y = value_of(a), value_of(b)
     if x is not None and y is not None:
         if op in COMPARISONS:
-            return TRUE if _compare(op, x, y) else FALSE
+            return TRUE if compare(op, x, y) else FALSE
         folded = _fold(op, x, y, a.type)
         if folded is not None and (not a.type.signed or a.type.low <= folded <= a.type.high):
             return integer(folded, a.type)
@@ -121,77 +100,23 @@ def binary(op: Op, a: Expr, b: Expr) -> Expr:
         if a == b and a.type.kind in ("int", "bool") and op in (Op.EQ, Op.LE, Op.GE):
             return TRUE
         return Binary(BOOL, op, a, b)
-    simple = _identity(op, a, b, x, y)
+    simple = identity(op, a, b, x, y)
     if simple is not None:
         return simple
     return Binary(a.type, op, a, b, a.type.signed and op in (Op.ADD, Op.SUB, Op.MUL, Op.SHL))
 
 
-def _logic(op: Op, a: Expr, b: Expr) -> Expr:
-    neutral, absorbing = (TRUE, FALSE) if op is Op.LAND else (FALSE, TRUE)
-    if a == neutral:
-        return b
-    if b == neutral or a in (absorbing, b):
-        return a
-    return Binary(BOOL, op, a, b)
-
-
-def _identity(op: Op, a: Expr, b: Expr, x: int | None, y: int | None) -> Expr | None:
-    match op:
-        case Op.ADD | Op.OR | Op.XOR | Op.SUB | Op.SHL | Op.SHR if y == 0:
-            return a
-        case Op.ADD | Op.OR | Op.XOR if x == 0:
-            return b
-        case Op.MUL | Op.DIV if y == 1:
-            return a
-        case Op.MUL if x == 1:
-            return b
-        case Op.MUL if x == 0 or y == 0:
-            return a if x == 0 else b
-        case _:
-            return None
-
-
-def negate(cond: Expr) -> Expr:
-    """The logical opposite."""
-    match cond:
-        case Const(value=value):
-            return FALSE if value else TRUE
-        case Unary(op=Op.NOT, a=a):
-            return a
-        case Binary(op=op, a=a, b=b) if op in _FLIPPED:
-            return Binary(BOOL, _FLIPPED[op], a, b)
-        case _:
-            return Unary(BOOL, Op.NOT, cond)
-
-
 def unary(op: Op, a: Expr) -> Expr:
     """``op a`` (NEG, NOT, ABS, CLZ, POPC, BREV); on floats an opaque term."""
     if a.type.kind == "float":
-        if isinstance(a, Const) and op is Op.NEG:
-            return Const(a.type, -a.value)
-        return Opaque(a.type, {Op.NEG: "fneg", Op.ABS: "fabs"}.get(op, op.value), (a,))
+        return unary_on_floats(op, a)
     if op is Op.NOT and a.type == BOOL:
         return negate(a)
     value = value_of(a)
     if value is None or a.type.kind != "int":
         return Unary(a.type, op, a)
-    raw = value & ((1 << a.type.bits) - 1)
-    match op:
-        case Op.NEG:
-            return integer(-value, a.type)
-        case Op.NOT:
-            return integer(~value, a.type)
-        case Op.ABS:
-            return integer(abs(value), a.type)
-        case Op.POPC:
-            return integer(raw.bit_count(), a.type)
-        case Op.CLZ:
-            return integer(a.type.bits - raw.bit_length(), a.type)
-        case Op.BREV:
-            return integer(int(f"{raw:0{a.type.bits}b}"[::-1], 2), a.type)
-        case _:
-            return Unary(a.type, op, a)
+    folded = fold_unary(op, value, a.type)
+    return Unary(a.type, op, a) if folded is None else Const(a.type, folded)
 
 
 def cast(a: Expr, to: Type) -> Expr:
@@ -218,11 +143,7 @@ def _float_cast(a: Expr, to: Type) -> Expr:
             return TRUE if a.value else FALSE
         if isinstance(a.value, float) and abs(a.value) < 2.0**63:
             return integer(int(a.value), to)
-    return Opaque(to, f"{_kind(a.type)}_to_{_kind(to)}", (a,))
-
-
-def _kind(type_: Type) -> str:
-    return f"f{type_.bits}" if type_.kind == "float" else "int"
+    return Opaque(to, float_cast_name(a.type, to), (a,))
 
 
 def pointer_at(a: Expr) -> Expr:
@@ -274,45 +195,25 @@ def not_null(pointer: Expr) -> Expr:
 NULL = PtrUnknown(PTR, "the null pointer")
 
 
-def select(cond: Expr, a: Expr, b: Expr) -> Expr:
-    """``cond ? a : b``."""
-    if isinstance(cond, Const):
-        return a if cond.value else b
-    if a == b:
-        return a
-    if a == TRUE and b == FALSE:
-        return cond
-    if a == FALSE and b == TRUE:
-        return negate(cond)
-    return Select(a.type, cond, a, b)
-
-
-def children(term: Expr) -> tuple[Expr, ...]:
-    """The direct operands of a term."""
-    match term:
-        case Unary(a=a) | Cast(a=a):
-            return (a,)
-        case Binary(a=a, b=b):
-            return (a, b)
-        case Select(cond=cond, a=a, b=b):
-            return (cond, a, b)
-        case Opaque(args=args):
-            return args
-        case PtrAdd(ptr=ptr, offset=offset):
-            return (ptr, offset)
-        case _:
-            return ()
-
-
-def walk(term: Expr) -> Iterator[Expr]:
-    """The term and everything in it."""
-    todo = [term]
-    while todo:
-        here = todo.pop()
-        yield here
-        todo.extend(children(here))
-
-
 def has_variables(term: Expr) -> bool:
     """Whether a local variable occurs in the term (its value then depends on when it is read)."""
     return any(isinstance(t, Var) for t in walk(term))
+
+
+__all__ = [
+    "ADDRESS",
+    "NULL",
+    "binary",
+    "cast",
+    "has_variables",
+    "integer",
+    "move",
+    "negate",
+    "not_null",
+    "pointer_at",
+    "scaled",
+    "select",
+    "unary",
+    "value_of",
+    "walk",
+]

@@ -10,9 +10,9 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import TypeAlias
 
 from gpusafe.dataflow.contracts import KernelSummary
-from gpusafe.dataflow.values import children
 from gpusafe.ir.expr import Expr, Sym
 from gpusafe.ir.host import Enqueue, HostPath, LaunchArg, LaunchSite
+from gpusafe.ir.terms import children
 from gpusafe.prove.host.attribution import Owner
 from gpusafe.prove.host.ledger import Ledger
 from gpusafe.span import Span

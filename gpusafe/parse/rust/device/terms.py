@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from gpusafe.ir.expr import (
     BOOL,
     COMPARISONS,
@@ -24,32 +22,26 @@ from gpusafe.ir.expr import (
     Special,
     Type,
     Unary,
-    Var,
 )
-
-_FLIPPED = {Op.EQ: Op.NE, Op.NE: Op.EQ, Op.LT: Op.GE, Op.GE: Op.LT, Op.GT: Op.LE, Op.LE: Op.GT}
-_FLOAT_NAMES = {
-    Op.ADD: "fadd",
-    Op.SUB: "fsub",
-    Op.MUL: "fmul",
-    Op.DIV: "fdiv",
-    Op.REM: "frem",
-    Op.MIN: "fmin",
-    Op.MAX: "fmax",
-    Op.EQ: "feq",
-    Op.NE: "fne",
-    Op.LT: "flt",
-    Op.LE: "fle",
-    Op.GT: "fgt",
-    Op.GE: "fge",
-}
-ADDRESS = "address"
-
-
-def wrap(value: int, type_: Type) -> int:
-    """``value`` reduced to the range of an integer type, as Rust's ``as`` does."""
-    value &= (1 << type_.bits) - 1
-    return value - (1 << type_.bits) if type_.signed and value >> (type_.bits - 1) else value
+from gpusafe.ir.terms import (
+    ADDRESS,
+    both,
+    children,
+    compare,
+    either,
+    float_cast_name,
+    fold_unary,
+    identity,
+    logic,
+    negate,
+    on_floats,
+    quotient,
+    select,
+    unary_on_floats,
+    variables,
+    walk,
+    wrap,
+)
 
 
 def int_const(value: int, type_: Type = USIZE) -> Const:
@@ -64,11 +56,6 @@ def const_int(term: Expr) -> int | None:
     return None
 
 
-def _divide(a: int, b: int) -> int:
-    quotient = abs(a) // abs(b)
-    return quotient if (a < 0) == (b < 0) else -quotient
-
-
 def fold_ints(op: Op, a: int, b: int, type_: Type) -> int | None:
     """``a op b`` on integers of one type, None where Rust panics."""
     match op:
@@ -79,9 +66,9 @@ def fold_ints(op: Op, a: int, b: int, type_: Type) -> int | None:
         case Op.MUL:
             return wrap(a * b, type_)
         case Op.DIV:
-            return None if b == 0 else wrap(_divide(a, b), type_)
+            return None if b == 0 else wrap(quotient(a, b), type_)
         case Op.REM:
-            return None if b == 0 else wrap(a - b * _divide(a, b), type_)
+            return None if b == 0 else wrap(a - b * quotient(a, b), type_)
         case Op.AND:
             return wrap(a & b, type_)
         case Op.OR:
@@ -100,26 +87,15 @@ def fold_ints(op: Op, a: int, b: int, type_: Type) -> int | None:
             return None
 
 
-def _compare(op: Op, a: int | bool | float, b: int | bool | float) -> bool:
-    return {
-        Op.EQ: a == b,
-        Op.NE: a != b,
-        Op.LT: a < b,
-        Op.LE: a <= b,
-        Op.GT: a > b,
-        Op.GE: a >= b,
-    }[op]
-
-
 def binary(op: Op, a: Expr, b: Expr, nowrap: bool = False) -> Expr:
     """``a op b``; on floats an opaque term."""
     if a.type.kind == "float":
-        return Opaque(BOOL if op in COMPARISONS else a.type, _FLOAT_NAMES.get(op, op.name.lower()), (a, b))
+        return on_floats(op, a, b)
     if op in (Op.LAND, Op.LOR):
-        return _logic(op, a, b)
+        return logic(op, a, b)
     if isinstance(a, Const) and isinstance(b, Const):
         if op in COMPARISONS and a.type.kind in ("int", "bool"):
-            return TRUE if _compare(op, a.value, b.value) else FALSE
+            return TRUE if compare(op, a.value, b.value) else FALSE
         if a.type.kind == "int" and isinstance(a.value, int) and isinstance(b.value, int):
             value = fold_ints(op, a.value, b.value, a.type)
             if value is not None:
@@ -136,35 +112,7 @@ def binary(op: Op, a: Expr, b: Expr, nowrap: bool = False) -> Expr:
         difference = address_difference(a, b)
         if difference is not None:
             return difference
-    return _identity(op, a, b) or Binary(a.type, op, a, b, nowrap)
-
-
-def _logic(op: Op, a: Expr, b: Expr) -> Expr:
-    neutral, absorbing = (TRUE, FALSE) if op is Op.LAND else (FALSE, TRUE)
-    if a == neutral:
-        return b
-    if b == neutral or a == absorbing:
-        return a
-    if a == b:
-        return a
-    return Binary(BOOL, op, a, b)
-
-
-def _identity(op: Op, a: Expr, b: Expr) -> Expr | None:
-    x, y = const_int(a), const_int(b)
-    match op:
-        case Op.ADD | Op.OR | Op.XOR | Op.SUB | Op.SHL | Op.SHR if y == 0:
-            return a
-        case Op.ADD | Op.OR | Op.XOR if x == 0:
-            return b
-        case Op.MUL | Op.DIV if y == 1:
-            return a
-        case Op.MUL if x == 1:
-            return b
-        case Op.MUL if x == 0 or y == 0:
-            return a if x == 0 else b
-        case _:
-            return None
+    return identity(op, a, b, const_int(a), const_int(b)) or Binary(a.type, op, a, b, nowrap)
 
 
 def _most(term: Expr) -> int | None:
@@ -202,66 +150,20 @@ def shift(op: Op, a: Expr, b: Expr) -> Expr:
     return binary(op, a, b)
 
 
-def both(a: Expr, b: Expr) -> Expr:
-    """``a && b``."""
-    return binary(Op.LAND, a, b)
-
-
-def either(a: Expr, b: Expr) -> Expr:
-    """``a || b``."""
-    return binary(Op.LOR, a, b)
-
-
-def negate(cond: Expr) -> Expr:
-    """The logical opposite."""
-    match cond:
-        case Const(value=value):
-            return FALSE if value else TRUE
-        case Unary(op=Op.NOT, a=a):
-            return a
-        case Binary(op=op, a=a, b=b) if op in _FLIPPED:
-            return Binary(BOOL, _FLIPPED[op], a, b)
-        case _:
-            return Unary(BOOL, Op.NOT, cond)
-
-
 def unary(op: Op, a: Expr) -> Expr:
     """``op a``; on floats an opaque term."""
     if a.type.kind == "float":
-        if isinstance(a, Const) and op is Op.NEG:
-            return Const(a.type, -a.value)
-        return Opaque(a.type, {Op.NEG: "fneg", Op.ABS: "fabs"}.get(op, op.value), (a,))
+        return unary_on_floats(op, a)
     if op is Op.NOT and a.type == BOOL:
         return negate(a)
     value = const_int(a)
     if value is not None and a.type.kind == "int":
-        folded = _fold_unary(op, value, a.type)
+        folded = fold_unary(op, value, a.type)
         if folded is not None:
             return Const(a.type, folded)
     if value is not None and op is Op.NEG:  # a literal whose type is not settled yet
         return Const(a.type, -value)
     return Unary(a.type, op, a)
-
-
-def _fold_unary(op: Op, value: int, type_: Type) -> int | None:
-    raw = value & ((1 << type_.bits) - 1)
-    match op:
-        case Op.NEG:
-            return wrap(-value, type_)
-        case Op.NOT:
-            return wrap(~value, type_)
-        case Op.ABS:
-            return wrap(abs(value), type_)
-        case Op.POPC:
-            return raw.bit_count()
-        case Op.CLZ:
-            return type_.bits - raw.bit_length()
-        case Op.CTZ:
-            return type_.bits if raw == 0 else (raw & -raw).bit_length() - 1
-        case Op.BREV:
-            return wrap(int(f"{raw:0{type_.bits}b}"[::-1], 2), type_)
-        case _:
-            return None
 
 
 def cast(a: Expr, to: Type) -> Expr:
@@ -273,16 +175,12 @@ def cast(a: Expr, to: Type) -> Expr:
     if "float" in (a.type.kind, to.kind):
         if isinstance(a, Const) and a.type.kind == "int" and to.kind == "float":
             return Const(to, float(a.value))
-        return Opaque(to, f"{_kind(a.type)}_to_{_kind(to)}", (a,))
+        return Opaque(to, float_cast_name(a.type, to), (a,))
     if isinstance(a, Const) and to.kind == "int" and a.type.kind in ("int", "bool"):
         return Const(to, wrap(int(a.value), to))
     if isinstance(a, Const) and to == BOOL and a.type.kind == "int":
         return TRUE if a.value else FALSE
     return Cast(to, a)
-
-
-def _kind(type_: Type) -> str:
-    return f"f{type_.bits}" if type_.kind == "float" else "int"
 
 
 def _origin(ptr: Expr) -> tuple[Expr, list[Expr]]:
@@ -375,49 +273,25 @@ def wrapping_scaled(index: Expr, size: Expr) -> Expr:
     return binary(Op.MUL, index, cast(size, index.type))
 
 
-def select(cond: Expr, a: Expr, b: Expr) -> Expr:
-    """``if cond { a } else { b }``."""
-    if isinstance(cond, Const):
-        return a if cond.value else b
-    if a == b:
-        return a
-    if a == TRUE and b == FALSE:
-        return cond
-    if a == FALSE and b == TRUE:
-        return negate(cond)
-    if a.type == BOOL and b == FALSE:
-        return both(cond, a)
-    if a.type == BOOL and a == TRUE:
-        return either(cond, b)
-    return Select(a.type, cond, a, b)
-
-
-def children(term: Expr) -> tuple[Expr, ...]:
-    """The direct operands of a term."""
-    match term:
-        case Unary(a=a) | Cast(a=a):
-            return (a,)
-        case Binary(a=a, b=b):
-            return (a, b)
-        case Select(cond=cond, a=a, b=b):
-            return (cond, a, b)
-        case Opaque(args=args):
-            return args
-        case PtrAdd(ptr=ptr, offset=offset):
-            return (ptr, offset)
-        case _:
-            return ()
-
-
-def walk(term: Expr) -> Iterator[Expr]:
-    """The term and everything in it."""
-    todo = [term]
-    while todo:
-        here = todo.pop()
-        yield here
-        todo.extend(children(here))
-
-
-def variables(term: Expr) -> set[str]:
-    """The names of the variables in a term."""
-    return {t.name for t in walk(term) if isinstance(t, Var)}
+__all__ = [
+    "address_difference",
+    "binary",
+    "both",
+    "cast",
+    "children",
+    "const_int",
+    "either",
+    "fold_ints",
+    "int_const",
+    "int_to_ptr",
+    "is_address",
+    "negate",
+    "ptr_add",
+    "scaled",
+    "select",
+    "shift",
+    "unary",
+    "variables",
+    "walk",
+    "wrapping_scaled",
+]
