@@ -118,13 +118,17 @@ class LaunchArg:
 
 @dataclass(frozen=True, slots=True)
 class LaunchShape:
-    """Grid and block in threads/blocks per axis (None: not known), dynamic shared memory in bytes."""
+    """Grid and block in threads/blocks per axis (None: not known), dynamic shared memory in bytes.
+
+    ``guarded``: the launcher checks what the kernel's launch contract requires, and refuses other launches.
+    """
 
     grid: tuple[Expr | None, Expr | None, Expr | None]
     block: tuple[Expr | None, Expr | None, Expr | None]
     shared_bytes: Expr | None = None
     cooperative: bool = False
     cluster: tuple[int, int, int] | None = None
+    guarded: bool = False
 
 
 @dataclass(frozen=True, slots=True)

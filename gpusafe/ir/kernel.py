@@ -323,7 +323,8 @@ class LaunchContract:
 
     ``block``: exact block shape; ``max_threads``: bound on the product; ``domain``: 1, 2 or 3 (axes above it are 1);
     ``cluster``: exact cluster shape; ``dynamic_shared``: bytes (exact) or None; ``grid``: exact shape of the grid;
-    ``given``: block and grid are the user's word for this run (``--block``, ``--grid``), not the source's.
+    ``given``: block and grid are the user's word for this run (``--block``, ``--grid``), not the source's;
+    ``requires``: those of the kernel's conditions that a guarded launcher checks.
     """
 
     block: tuple[int, int, int] | None = None
@@ -334,6 +335,7 @@ class LaunchContract:
     dynamic_shared: int | None = None
     grid: tuple[int, int, int] | None = None
     given: bool = False
+    requires: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from gpusafe.dataflow.terms import Term, postorder
 from gpusafe.ir.expr import Const
 from gpusafe.ir.host import LaunchSite
 from gpusafe.ir.kernel import Kernel, Scope, Space
+from gpusafe.ir.words import say
 from gpusafe.prove.bounds import fixed_regions
 from gpusafe.prove.contents import possible
 from gpusafe.prove.launch_context import (
@@ -162,10 +163,10 @@ def fingerprint(term: Term) -> str:
 def _apart(kernel: Kernel) -> tuple[str, ...]:
     """What each launch must meet: the user's own conditions (GS113), and that pointers do not overlap (GS105)."""
     stated = (
-        *((f"what `{kernel.name}` requires",) if kernel.requires else ()),
+        *(f"`{say(c)}`" for c in kernel.requires),
         *(f"`{name}` holds no value twice" for name in kernel.injective),
         *(f"the values of `{name}` never fall" for name in kernel.monotone),
-        *((f"what is assumed of `{kernel.name}`",) if kernel.assumes else ()),
+        *(f"`{say(c)}`, as assumed" for c in kernel.assumes),
         *kernel.granted,
     )
     names = [p.region for p in kernel.params if p.region is not None]

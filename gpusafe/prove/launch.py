@@ -10,9 +10,11 @@ from gpusafe.dataflow.concrete import ConcreteLaunch
 from gpusafe.dataflow.concrete.machine import OutOfBounds
 from gpusafe.dataflow.contracts import KernelSummary
 from gpusafe.dataflow.terms import Term
-from gpusafe.ir.expr import I64, Binary, Expr, Op
+from gpusafe.dataflow.values import Values
+from gpusafe.ir.expr import COMPARISONS, I64, Binary, Expr, Op
 from gpusafe.ir.host import LaunchSite
 from gpusafe.ir.kernel import Kernel, Space
+from gpusafe.ir.words import say
 from gpusafe.prove.bounds import leaves, left_open, seen_outside
 from gpusafe.prove.counterexample import element, geometry, who
 from gpusafe.prove.launch_context import LaunchContext, argument_bytes, few_threads, holds, of_site
@@ -63,7 +65,7 @@ def _shape(summary: KernelSummary, site: LaunchSite, context: LaunchContext) -> 
     stated = summary.kernel.requires
     met = [(cond, holds((cond,), context)) for cond in summary.requires if cond not in stated]
     for cond in stated:
-        yield from _stated(summary, site, holds((cond,), context))
+        yield from _stated(summary, site, cond)
     if not met:
         return
     if all(h for _, h in met):
@@ -91,22 +93,41 @@ def _shape(summary: KernelSummary, site: LaunchSite, context: LaunchContext) -> 
     yield Obligation("GS113", question, Verdict.UNKNOWN, span, reason)
 
 
-def _stated(summary: KernelSummary, site: LaunchSite, met: bool | None) -> Iterator[Obligation]:
-    """A condition that the user stated in a `requires` comment of the kernel."""
-    question = f"the launch meets what `{summary.kernel.name}` requires"
-    span = site.op.span
-    if met is None:
-        reason = f"whether this launch meets a condition that `{summary.kernel.name}` states is not known"
-        yield Obligation("GS113", question, Verdict.UNKNOWN, span, reason)
-    elif met:
+def _stated(summary: KernelSummary, site: LaunchSite, cond: Expr) -> Iterator[Obligation]:
+    """A condition that the kernel states of every launch, in a comment or in its launch contract."""
+    name, span, shape = summary.kernel.name, site.op.span, site.op.shape
+    context = of_site(summary.kernel, site, guards=False)
+    met, words = holds((cond,), context), say(cond)
+    question = f"the launch of `{name}` meets `{words}`"
+    if met:
         yield Obligation("GS113", question, Verdict.PROVED, span)
+    elif shape is not None and shape.guarded and cond in summary.kernel.contract.requires:
+        if met is None:
+            yield Obligation("GS113", question, Verdict.PROVED, span, assumptions=("the launcher checks it",))
+            return
+        reason = f"the launcher refuses this launch of `{name}`: `{words}` does not hold"
+        yield Obligation("GS113", question, Verdict.UNKNOWN, span, reason)
+    elif met is None:
+        reason = f"whether this launch of `{name}` meets `{words}` is not known"
+        yield Obligation("GS113", question, Verdict.UNKNOWN, span, reason)
     else:
-        place = Site(span, "this launch does not meet a condition that the kernel states")
-        kernel = Site(summary.kernel.span, f"`{summary.kernel.name}` states its conditions here")
+        place = Site(span, f"this launch does not meet `{words}`")
+        kernel = Site(summary.kernel.span, f"`{name}` states its conditions here")
         example = Counterexample(
-            f"this launch of `{summary.kernel.name}` breaks a condition of the kernel", place, (kernel,)
+            f"this launch of `{name}` breaks a condition of the kernel", place, (kernel,), _sides(cond, context)
         )
         yield Obligation("GS113", question, Verdict.REFUTED, span, counterexample=example)
+
+
+def _sides(cond: Expr, context: LaunchContext) -> tuple[str, ...]:
+    """What both sides of a comparison come to at a launch, where that is known."""
+    values = Values(context.terms, context.bindings)
+    match cond:
+        case Binary(op=op, a=a, b=b) if op in COMPARISONS:
+            left, right = values.evaluate(a, {}).const, values.evaluate(b, {}).const
+            if left is not None and right is not None:
+                return (f"at this launch it says {left} {op.value} {right}",)
+    return ()
 
 
 def _only_size_open(met: Sequence[tuple[Expr, bool | None]]) -> bool:

@@ -48,8 +48,11 @@ def paired(kernel: Kernel, args: tuple[LaunchArg, ...]) -> list[tuple[KernelPara
     return out
 
 
-def of_site(kernel: Kernel, site: LaunchSite, *, aliases: bool = True) -> LaunchContext:
-    """The context of a launch in sight; without ``aliases`` each argument is an object of its own."""
+def of_site(kernel: Kernel, site: LaunchSite, *, aliases: bool = True, guards: bool = True) -> LaunchContext:
+    """The context of a launch in sight; without ``aliases`` each argument is an object of its own.
+
+    ``guards``: what a guarded launcher checks holds, since it refuses every other launch.
+    """
     terms = Terms()
     values = Values(terms, Bindings())
     specials: dict[str, Term] = {}
@@ -74,6 +77,9 @@ def of_site(kernel: Kernel, site: LaunchSite, *, aliases: bool = True) -> Launch
     same, alias = _shared_memory(kernel, site, terms, values)
     premises = tuple(values.evaluate(a, {}) for a in site.path.assumes)
     bindings = Bindings(specials, params, lengths, same if aliases else {})
+    if guards and shape is not None and shape.guarded:
+        checked = Values(terms, bindings)
+        premises += tuple(checked.evaluate(c, {}) for c in kernel.contract.requires)
     return LaunchContext(terms, bindings, _nontrivial(premises, terms), site, alias=alias)
 
 

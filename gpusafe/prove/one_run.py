@@ -45,8 +45,11 @@ class Seen:
         return not self.refuted and not self.why
 
     def settles(self, obligation: Obligation) -> bool:
-        """Whether the run answers what is open about a barrier wider than a warp."""
-        return self.proved and obligation.rule == "GS203" and obligation.verdict is Verdict.UNKNOWN
+        """Whether the run answers what is open about a barrier: one wider than a warp, or one that it shows parted."""
+        if obligation.verdict is not Verdict.UNKNOWN:
+            return False
+        shown = any((o.rule, o.span) == (obligation.rule, obligation.span) for o in self.refuted)
+        return shown or (self.proved and obligation.rule == "GS203")
 
     def shows(self, failure: Failure) -> bool:
         """Whether a refuted obligation shows just the two accesses of an open pair."""

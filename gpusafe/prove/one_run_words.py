@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from gpusafe.dataflow.clocks import Entry, Fault
 from gpusafe.dataflow.concrete import ConcreteLaunch
-from gpusafe.dataflow.taint import walk
-from gpusafe.ir.kernel import Kernel, MBarrier, Region
+from gpusafe.ir.kernel import Kernel, Region
 from gpusafe.prove.counterexample import DOES, calls_to, element, geometry, race_rule, who
 from gpusafe.verdict import Counterexample, Obligation, Site, Verdict
 
 Triple = tuple[int, int, int]
 RULES = {
     "fence": "GS303", "unwaited": "GS305", "refilled": "GS304", "started": "GS306", "ended": "GS306",
-    "stuck": "GS304", "protocol": "GS304",
+    "stuck": "GS304", "protocol": "GS304", "parted": "GS203", "lanes": "GS204",
 }  # fmt: skip
+ENDLESS = ("stuck", "parted", "lanes")
 HEADLINES = {
     "race": "one thread of `{k}` {a} an element of `{r}` that another one {b}, and no barrier orders them",
     "fence": "a bulk copy of `{k}` uses `{r}` through the async proxy without a proxy fence after the stores to it",
@@ -22,6 +22,8 @@ HEADLINES = {
     "started": "`{k}` uses the shared memory `{r}` of another block that may not have started",
     "ended": "`{k}` uses the shared memory `{r}` of another block that may have ended",
     "stuck": "a thread of `{k}` waits forever",
+    "parted": "not all threads that a barrier of `{k}` counts reach it",
+    "lanes": "not all lanes that a warp operation of `{k}` needs take part in it",
     "protocol": "an mbarrier of `{k}` expects other bytes than the copies bring",
 }
 HELP = {
@@ -31,6 +33,8 @@ HELP = {
     "refilled": "let the readers arrive on an `empty` barrier, and wait for it before the copy is issued again",
     "started": "put a cluster barrier before the first access to a peer's memory",
     "ended": "put a cluster barrier behind the last access to a peer's memory",
+    "parted": "move the barrier out of the condition, so that every thread reaches it; guard the accesses instead",
+    "lanes": "let all lanes that the mask names run the operation, or name only those that do",
     "stuck": "make the count of the barrier, and the parity that is waited for, agree with the arrivals",
     "protocol": "announce exactly the bytes of the copies that complete on the barrier in this phase",
 }
@@ -41,6 +45,8 @@ QUESTIONS = {
     "started": "the owners of `{r}` run while peers use it",
     "ended": "the owners of `{r}` run while peers use it",
     "stuck": "every wait for a barrier ends",
+    "parted": "all threads that a barrier counts reach it",
+    "lanes": "all lanes that a warp operation needs take part in it",
     "protocol": "the mbarriers expect the bytes that are copied",
     "race": "no two threads race on `{r}`",
 }
@@ -55,28 +61,24 @@ def obligation(kernel: Kernel, shape: tuple[Triple, Triple, Triple], fault: Faul
     launch = ConcreteLaunch(shape[0], shape[1])
     sites = [Site(e.span, _does(region, e, launch)) for e in (first, second) if e is not None]
     notes = [_geometry(launch, shape[2])]
-    if fault.why and fault.kind != "stuck":
+    if fault.why:
         notes.append(fault.why)
     example = Counterexample(
         HEADLINES[fault.kind].format(**words),
         Site(first.span, f"{who(first.tid, first.block, launch)} waits here, and nothing ends the wait")
-        if fault.kind == "stuck"
+        if fault.kind in ENDLESS
         else sites[0],
         (*sites[1:], *calls_to(kernel, *(s.span for s in sites))),
         tuple(notes),
         (HELP[fault.kind],),
     )
     question = QUESTIONS[fault.kind].format(r=first.region)
-    return Obligation(_rule(kernel, fault, region), question, Verdict.REFUTED, first.span, counterexample=example)
+    return Obligation(_rule(fault, region), question, Verdict.REFUTED, first.span, counterexample=example)
 
 
-def _rule(kernel: Kernel, fault: Fault, region: Region | None) -> str:
+def _rule(fault: Fault, region: Region | None) -> str:
     if fault.kind == "unwaited" and fault.first.time >= 1 << 62:
         return "GS304"  # the phase never stood for the copy
-    if fault.kind == "stuck" and not any(
-        isinstance(s, MBarrier) and s.span == fault.first.span for s in walk(kernel.body)
-    ):
-        return "GS203"
     if fault.kind != "race" or fault.second is None:
         return RULES[fault.kind]
     return race_rule(region, fault.first, fault.second)

@@ -44,14 +44,14 @@ class Thread:
 
     __slots__ = (
         "arrived", "block", "code", "committed", "ended", "env", "fence", "groups", "knows", "local", "may", "near",
-        "number", "ready", "remote", "span", "tid", "waited",
+        "number", "ready", "remote", "tid", "wait", "waited",
     )  # fmt: skip
 
     def __init__(self, number: int, tid: Triple, block: Triple, env: dict[str, Any], knows: Pair) -> None:
         self.number, self.tid, self.block, self.env, self.knows = number, tid, block, env, knows
         self.code: Generator[Callable[[], bool], None, object] | None = None
         self.ready: Callable[[], bool] | None = None
-        self.span: Span | None = None  # where it waits
+        self.wait: ir.Barrier | ir.MBarrier | None = None  # where it waits
         self.ended, self.may = False, False
         self.local: dict[tuple[str, int], Any] = {}
         self.arrived = self.waited = 0  # phases of the cluster's barrier
@@ -167,9 +167,9 @@ class Cluster:
                 self.copy_lands(copy, copy.size or LEAST, None, 0)
         if stuck:
             one = stuck[0]
-            assert one.span is not None
-            entry = self.entry(one, ("", 0), 0, "read", one.span, False)
-            self.touches.fault(Fault("stuck", entry, None, "waits forever"))
+            assert one.wait is not None
+            entry = self.entry(one, ("", 0), 0, "read", one.wait.span, False)
+            self.touches.fault(Fault(_kind_of_wait(one.wait), entry))
             return
         for thread in self.threads:
             for used, owner, arrived in thread.remote:
@@ -349,3 +349,13 @@ def run_cluster(
     cluster.actual, cluster.elected = actual, elected
     cluster.start(first)
     return cluster.run()
+
+
+def _kind_of_wait(wait: ir.Barrier | ir.MBarrier) -> str:
+    """What it is called when such a wait never ends."""
+    match wait:
+        case ir.Barrier(scope=Scope.WARP):
+            return "lanes"
+        case ir.Barrier():
+            return "parted"
+    return "stuck"

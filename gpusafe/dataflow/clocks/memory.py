@@ -41,7 +41,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What must not happen: ``kind`` is race, fence, unwaited, refilled, started, ended, stuck or protocol."""
+    """What must not happen.
+
+    ``kind`` is race, fence, unwaited, refilled, started, ended, protocol, or for a wait without end stuck (at an
+    mbarrier), parted (at a barrier of threads) or lanes (at one of a warp).
+    """
 
     kind: str
     first: Entry

@@ -64,7 +64,7 @@ def block_barrier(c: Cluster, stmt: ir.Barrier) -> Runner:
             _whole_warps(c, p)
             c.complete(p)
         if action == "sync":
-            t.span = stmt.span
+            t.wait = stmt
             yield lambda: known.complete > phase
             t.learn(known.past[phase])
         if stmt.var is not None:
@@ -110,7 +110,7 @@ def warp_barrier(c: Cluster, stmt: ir.Barrier) -> Runner:
                 c.complete(known)
             return known.complete > phase
 
-        t.span = stmt.span
+        t.wait = stmt
         yield open_
         t.learn(known.past[phase])
         return None
@@ -145,7 +145,7 @@ def cluster_barrier(c: Cluster, stmt: ir.Barrier) -> Runner:
                     c.complete(known)
                 return known.complete > phase
 
-            t.span = stmt.span
+            t.wait = stmt
             yield open_
             t.waited += 1
             t.learn(known.past[phase])
@@ -245,7 +245,7 @@ def mbarrier_wait(c: Cluster, stmt: ir.MBarrier, polled: bool) -> Runner:
                 return None
         if stmt.var is not None:
             t.env[stmt.var] = True
-        t.span = stmt.span
+        t.wait = stmt
         if parity and c.actual:
             yield lambda: p.complete % 2 != wanted % 2
             phase = p.complete - 1

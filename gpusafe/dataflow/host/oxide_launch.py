@@ -133,9 +133,10 @@ def _slot(kernel: Kernel | None, index: int) -> KernelParam | None:
 def launch_shape(m: Machine, config: Value, kernel: Kernel | None) -> LaunchShape:
     """The shape from a configuration or a prepared launch; cluster and cooperative marks come from the kernel."""
     found = peel(config)
-    if isinstance(found, StructVal) and found.name == "Prepared":
+    guarded = isinstance(found, StructVal) and found.name == "Prepared"
+    if isinstance(found, StructVal) and guarded:
         found = found.fields["config"].value
-    shape = shape_of(m, found)
+    shape = replace(shape_of(m, found), guarded=guarded)
     if kernel is not None:
         cluster = shape.cluster or kernel.contract.cluster
         shape = replace(shape, cluster=cluster, cooperative=shape.cooperative or kernel.contract.cooperative)

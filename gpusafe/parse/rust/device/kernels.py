@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpusafe.ir import kernel as k
 from gpusafe.ir.expr import PTR, U32, USIZE, Const, Expr, Length, Param, PtrBase
@@ -150,6 +150,7 @@ def _lower(program: Program, found: KernelFn, path: str) -> k.Kernel:
         block_value(lw, item.body, None)
     finisher = Finisher(lw.infer)
     body = finisher.body(lw.out)
+    stated = tuple(map(finisher.term, requires))
     return k.Kernel(
         launch_name(item),
         path,
@@ -158,8 +159,8 @@ def _lower(program: Program, found: KernelFn, path: str) -> k.Kernel:
         tuple(finisher.region(r) for r in lw.regions.values()),
         body,
         fn.module.site or item.span,
-        contract,
-        tuple(map(finisher.term, requires)),
+        replace(contract, requires=stated),
+        stated,
         generic=lw.generic or (any(g.kind != "lifetime" for g in item.generics) and not params.instantiated),
     )
 
