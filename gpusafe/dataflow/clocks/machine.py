@@ -10,7 +10,7 @@ from typing import Any
 from gpusafe.dataflow.clocks.barriers import Copying, Pair, Phased
 from gpusafe.dataflow.clocks.memory import Entry, Fault, Touches
 from gpusafe.dataflow.clocks.statements import Program
-from gpusafe.dataflow.concrete.evaluate import UNKNOWN, Unknowable
+from gpusafe.dataflow.concrete.evaluate import Unknowable
 from gpusafe.dataflow.taint import walk
 from gpusafe.ir import kernel as ir
 from gpusafe.ir.expr import Const
@@ -191,7 +191,7 @@ class Cluster:
 
     def place(self, t: Thread, pointer: Any) -> tuple[Any, str, int, Triple]:
         """The memory behind a pointer: its instance, its region, the byte offset, and the block that owns it."""
-        if pointer is UNKNOWN:
+        if not isinstance(pointer, tuple):  # unknown, or a number that was loaded as a pointer
             raise Unknowable("an address is not known")
         name, offset = pointer
         owner = t.block

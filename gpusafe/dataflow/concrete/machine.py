@@ -156,7 +156,7 @@ class Machine:
 
     def place(self, thread: _Thread, pointer: Any) -> tuple[Any, str, int] | None:
         """The memory that a pointer points into: its instance, its region, the byte offset."""
-        if pointer is UNKNOWN:
+        if not isinstance(pointer, tuple):  # unknown, or a number that was loaded as a pointer
             raise Unknowable("an address is not known")
         region, offset = pointer
         if region in self.launch.same_memory:
