@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from gpusafe.dataflow.host.std_inherent import is_inherent
 from gpusafe.dataflow.host.syntax_walk import type_name, walk
 from gpusafe.ir.host import LaunchSeen
 from gpusafe.ir.kernel import Kernel
@@ -126,7 +127,15 @@ class Program:
     launches: dict[LaunchSeen, None] = field(default_factory=dict)
     memo: dict[tuple[str, int], object] = field(default_factory=dict)
     _lines: dict[str, list[str]] = field(default_factory=dict)
+    _own_methods: frozenset[str] | None = None
     _kernel_names: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    @property
+    def own_methods(self) -> frozenset[str]:
+        """The names of the methods that the program defines itself."""
+        if self._own_methods is None:
+            self._own_methods = frozenset(f.name for f in self.functions if f.takes_self)
+        return self._own_methods
 
     def kernel_names(self, dialect: str) -> frozenset[str]:
         """The names of all kernels of one dialect."""
@@ -183,7 +192,9 @@ class Program:
         return _nearest([f for f in candidates if nameable(f.home, home)], home)
 
     def method(self, owner: str, name: str, home: Home) -> Function | None:
-        """The method ``name`` of type or trait ``owner``, inherent ones first."""
+        """The method ``name`` of type or trait ``owner``, inherent ones first; std's own are not in sight."""
+        if is_inherent(owner, name) and owner not in self.types:
+            return None
         found = self.methods.get((owner, name), [])
         inherent = [f for f in found if f.trait is None]
         return _nearest(inherent or found, home)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 
-from gpusafe.dataflow.host.program import DIALECT_ROOTS, Function, Program
+from gpusafe.dataflow.host.call_graph import callers_of
+from gpusafe.dataflow.host.program import DIALECT_ROOTS, Function, Home, Program
 from gpusafe.dataflow.host.syntax_walk import type_name, walk
 from gpusafe.parse.dialects.host_tables import host_table
 from gpusafe.parse.rust import ast
@@ -66,6 +67,39 @@ _PLAIN = frozenset(
         "new",
     ]
 )
+_OTHERS_TOO = frozenset(["Stream", "Event", "Module", "Context", "Tensor", "Graph"])
+"""Types of GPU crates whose names other crates use for other things."""
+_STD_TOO = frozenset(
+    [
+        "alloc",
+        "as_mut_ptr",
+        "as_mut_slice",
+        "as_ptr",
+        "as_slice",
+        "cast",
+        "chunks",
+        "clone_from_slice",
+        "copy_from",
+        "copy_from_slice",
+        "copy_to",
+        "get_flags",
+        "is_null",
+        "iter_mut",
+        "leak",
+        "null",
+        "offset",
+        "slice",
+        "split_at",
+        "split_at_mut",
+        "stream",
+        "to_vec",
+        "transmute",
+        "wrapping_add",
+        "wrapping_offset",
+        "wrapping_sub",
+    ]
+)
+"""Methods of GPU types that std has too: they count only where a GPU type, or one that holds such, is named."""
 _IDENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -78,18 +112,12 @@ def gpu_functions(program: Program) -> list[Function]:
     types = _GPU_TYPES | {name for table in program.apis for name in table.types}
     direct: set[str] = set()
     functions = [f for f in program.functions if not _is_binding(f)]
+    holders = _holders(program, types)
     for function in functions:
         works = function.item.body is not None and program.dialects(function.home)
-        if works and _does_work(function.item, names, types):
+        if works and _does_work(program, function, names, types, holders):
             direct.add(function.key)
-    callers: dict[str, set[str]] = defaultdict(set)
-    by_name: dict[str, list[Function]] = defaultdict(list)
-    for function in functions:
-        by_name[function.name].append(function)
-    for function in functions:
-        for name in called_names(function.item):
-            for callee in by_name.get(name, ()):
-                callers[callee.key].add(function.key)
+    callers = callers_of(program, functions)
     reached, frontier = set(direct), list(direct)
     while frontier:
         for caller in callers[frontier.pop()]:
@@ -136,9 +164,15 @@ def _method_names() -> frozenset[str]:
     return frozenset(names - _PLAIN)
 
 
-def _does_work(item: ast.Fn, names: frozenset[str], types: frozenset[str]) -> bool:
-    if any(type_name(p.type) in types for p in item.params):
+def _does_work(
+    program: Program, function: Function, names: frozenset[str], types: frozenset[str], holders: frozenset[str]
+) -> bool:
+    item, home = function.item, function.home
+    if any(_is_gpu_type(program, p.type, home, types) for p in item.params):
         return True
+    generic = any(g.kind == "type" for g in item.generics) and program.roots_of.get(home.file)
+    if not generic and not _handles_any(function, holders):
+        names = names - _STD_TOO - program.own_methods
     assert item.body is not None
     for node in walk(item.body):
         match node:
@@ -147,6 +181,49 @@ def _does_work(item: ast.Fn, names: frozenset[str], types: frozenset[str]) -> bo
             case ast.MacroCall(path=path) if path.last in _GPU_MACROS:
                 return True
             case ast.Call(func=ast.PathExpr(path=path)):
-                if any(n in types for n in path.names) or path.last in _GPU_CALLS:
+                if any(n in types and _is_gpu_name(program, n, home) for n in path.names) or path.last in _GPU_CALLS:
                     return True
     return False
+
+
+def _is_gpu_type(program: Program, type_: ast.Type | None, home: Home, types: frozenset[str]) -> bool:
+    name = type_name(type_)
+    return name is not None and name in types and _is_gpu_name(program, name, home)
+
+
+def _is_gpu_name(program: Program, name: str, home: Home) -> bool:
+    """Whether a name of a GPU type means that type here, and not another crate's or the program's own."""
+    if name not in _OTHERS_TOO:
+        return True
+    full = program.expand((name,), home)
+    if any(segment in DIALECT_ROOTS for segment in full):
+        return True
+    own = program.type_item(name, home)
+    if own is not None:
+        return own.home.unit.crate in DIALECT_ROOTS
+    return len(full) == 1 or full[0] in ("crate", "super", "self")
+
+
+def _holders(program: Program, types: frozenset[str]) -> frozenset[str]:
+    """The program's types that mention a GPU type in a field, at any depth, and the GPU types themselves."""
+    mentions: dict[str, set[str]] = defaultdict(set)
+    for name, definitions in program.types.items():
+        for definition in definitions:
+            for node in walk(definition.item):
+                if isinstance(node, ast.TypePath) and node.path.last != name:
+                    mentions[node.path.last].add(name)
+    found = {t for t in types if t not in _OTHERS_TOO or t not in program.types}
+    frontier = list(found)
+    while frontier:
+        for holder in mentions.get(frontier.pop(), ()):
+            if holder not in found:
+                found.add(holder)
+                frontier.append(holder)
+    return frozenset(found)
+
+
+def _handles_any(function: Function, holders: frozenset[str]) -> bool:
+    """Whether the function's signature, body or owner names a type that holds GPU objects."""
+    if function.owner in holders:
+        return True
+    return any(isinstance(n, ast.TypePath) and n.path.last in holders for n in walk(function.item))
