@@ -9,24 +9,51 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from gpusafe.dataflow.host.program import Function, Program, nameable
 from gpusafe.dataflow.host.syntax_walk import pattern_names, type_name, walk
+from gpusafe.dataflow.host.terms import SCALARS
 from gpusafe.parse.rust import ast
 
 _IDENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CALL_IN_TEXT = re.compile(r"([A-Za-z_]\w*)\s*(?:::\s*<[^()]*>\s*)?\(")
 _ANY = -1
+_OF_STD = frozenset(
+    [
+        "Arc",
+        "Box",
+        "BTreeMap",
+        "BTreeSet",
+        "Cell",
+        "CString",
+        "Duration",
+        "HashMap",
+        "HashSet",
+        "Instant",
+        "Mutex",
+        "Option",
+        "OnceLock",
+        "PathBuf",
+        "Rc",
+        "RefCell",
+        "Result",
+        "RwLock",
+        "String",
+        "Vec",
+        "VecDeque",
+    ]
+)
+"""Types that every crate means when it names them, unless it has its own."""
 
 
 @dataclass(slots=True)
 class _Index:
     """The functions by name."""
 
+    types: Mapping[str, object]
     by_name: dict[str, list[Function]] = field(default_factory=lambda: defaultdict(list))
-    traits: set[str] = field(default_factory=set)
 
     def named(self, name: str, arity: int) -> Iterator[Function]:
         """All functions of that name with so many parameters."""
@@ -37,7 +64,7 @@ class _Index:
     def methods(self, name: str, arity: int, owner: str | None) -> Iterator[Function]:
         """The methods that ``receiver.name(args)`` may mean; ``owner`` is the receiver's type where it is known."""
         found = [f for f in self.named(name, arity) if f.takes_self]
-        own = [f for f in found if _belongs(f, owner)]
+        own = [f for f in found if self._belongs(f, owner)]
         return iter(own or found)
 
     def free(self, name: str, arity: int) -> Iterator[Function]:
@@ -45,28 +72,30 @@ class _Index:
         return (f for f in self.named(name, arity) if f.owner is None)
 
     def qualified(self, qualifier: str, name: str, arity: int) -> Iterator[Function]:
-        """What ``qualifier::name`` may mean."""
+        """What ``qualifier::name`` may mean: a module's function, a type's own, or one that it has from a trait."""
         found = list(self.named(name, arity))
-        own = [f for f in found if _belongs(f, qualifier)]
+        own = [f for f in found if self._belongs(f, qualifier)]
         if own:
             return iter(own)
-        if qualifier[:1].islower():
+        if qualifier[:1].islower() and qualifier not in SCALARS:
             return (f for f in found if f.owner is None)
         return iter(found)
 
+    def through_traits(self, qualifier: str, name: str, arity: int) -> Iterator[Function]:
+        """What ``qualifier::name`` may mean where the qualifier is another crate's type."""
+        return (f for f in self.named(name, arity) if f.owner is not None and f.owner in (qualifier, f.trait))
 
-def _belongs(function: Function, owner: str | None) -> bool:
-    """Whether it is a type's own function; a trait's default may be overridden by any impl."""
-    return function.owner is not None and function.owner == owner and function.owner != function.trait
+    def _belongs(self, function: Function, owner: str | None) -> bool:
+        """Whether it is a type's own function; a trait's default may be overridden, and `T` may be any type."""
+        owned = function.owner is not None and function.owner == owner and function.owner != function.trait
+        return owned and (owner in self.types or owner in SCALARS or function.trait is None)
 
 
 def callers_of(program: Program, functions: list[Function]) -> dict[str, set[str]]:
     """For the key of each function the keys of those that may call it or mention it as a value."""
-    index = _Index()
+    index = _Index(program.types)
     for function in functions:
         index.by_name[function.name].append(function)
-        if function.trait is not None:
-            index.traits.add(function.trait)
     callers: dict[str, set[str]] = defaultdict(set)
     for function in functions:
         for callee in _callees(program, index, function):
@@ -104,21 +133,22 @@ def _path(program: Program, index: _Index, function: Function, path: ast.Path, a
         yield from index.free(name, arity)
     elif path.names[-2] == "Self":
         yield from index.qualified(function.owner or "", name, arity)
-    elif len(names) > 1 and _may_be_own(program, index, function, path.names, names[-2]):
+    elif len(names) > 1 and _is_foreign(program, names, function):
+        yield from index.through_traits(names[-2], name, arity)
+    elif len(names) > 1:
         yield from index.qualified(names[-2], name, arity)
 
 
-def _may_be_own(program: Program, index: _Index, function: Function, written: tuple[str, ...], qualifier: str) -> bool:
-    """Whether ``qualifier::f`` may lead into the program: not when the qualifier is a type from elsewhere."""
-    if qualifier[:1].islower() or "Self" in written or qualifier in program.types or qualifier in index.traits:
-        return True
-    if any(f.owner == qualifier for f in index.by_name.get(written[-1], ())):
-        return True
-    if any(g.name == qualifier for g in function.item.generics) or len(qualifier) <= 2:
-        return True
-    return function.self_type is not None and any(
-        isinstance(n, ast.TypePath) and n.path.last == qualifier for n in walk(function.self_type)
-    )
+def _is_foreign(program: Program, names: tuple[str, ...], function: Function) -> bool:
+    """Whether the expanded path ``...::Type::f`` names a type that another crate has made."""
+    qualifier = names[-2]
+    if (
+        qualifier[:1].islower()
+        or qualifier in program.types
+        or any(g.name == qualifier for g in function.item.generics)
+    ):
+        return False
+    return qualifier in _OF_STD if len(names) == 2 else names[0] in ("std", "core", "alloc")
 
 
 def _in_text(index: _Index, text: str, bound: frozenset[str]) -> Iterator[Function]:

@@ -47,7 +47,7 @@ def call_function(
     if key in m.program.passed_over:
         leave_by_panic(m, function.item.body)
         return apply_type(m, Unknown(f"the result of `{function.name}`", function.item.result), function.item.result)
-    watch = LoopWatch(host_only=key)
+    watch = LoopWatch(host_only=key, start=len(m.ops))
     m.loops.append(watch)
     try:
         return enter(m, function, args, span, path)

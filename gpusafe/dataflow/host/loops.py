@@ -47,7 +47,7 @@ def for_expr(m: Machine, expr: ast.For, expect: ast.Type | None) -> Value:
     if key is not None and key in m.program.passed_over:
         pass_over(m, expr.body)
         return unit()
-    watch = LoopWatch(host_only=key)
+    watch = LoopWatch(host_only=key, start=len(m.ops))
     m.loops.append(watch)
     count = terms.known(source.length)
     try:
@@ -154,7 +154,7 @@ def _until(m: Machine, expr: ast.Expr, cond: ast.Expr | None, body: ast.Block, l
     if key is not None and cond is not None and key in m.program.passed_over:
         pass_over(m, body)
         return None
-    watch = LoopWatch(host_only=key if cond is not None else None)
+    watch = LoopWatch(host_only=key if cond is not None else None, start=len(m.ops))
     m.loops.append(watch)
     repetition = Repetition(m)
     start = len(m.ops)

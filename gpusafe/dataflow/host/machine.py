@@ -76,13 +76,15 @@ class LoopWatch:
     """A loop (or call) that is being walked: whether its counter decided something that may not be ignored.
 
     ``host_only`` is its key when it can do no GPU work: it is passed over as a whole when it branches. ``moduli`` are
-    the constants by which the counter was reduced (``i % 3``): a period must be a multiple of each.
+    the constants by which the counter was reduced (``i % 3``): a period must be a multiple of each. ``start``: how many
+    operations there were before it.
     """
 
     reasons: list[str] = field(default_factory=list)
     moduli: set[int] = field(default_factory=set)
     open: bool = False
     host_only: str | None = None
+    start: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +210,7 @@ class Machine:
             taken = self.decisions[self.cursor].taken
         else:
             for watch in self.loops:
-                if watch.host_only is not None:
+                if watch.host_only is not None and all(isinstance(op, Gap) for op in self.ops[watch.start :]):
                     self.program.passed_over.add(watch.host_only)
                     raise RestartSignal
             self.decisions.append(Decision(0, len(labels)))

@@ -193,9 +193,9 @@ class Program:
 
     def method(self, owner: str, name: str, home: Home) -> Function | None:
         """The method ``name`` of type or trait ``owner``, inherent ones first; std's own are not in sight."""
-        if is_inherent(owner, name) and owner not in self.types:
-            return None
         found = self.methods.get((owner, name), [])
+        if owner not in self.types:
+            found = [f for f in found if not is_inherent(owner, f.item)]
         inherent = [f for f in found if f.trait is None]
         return _nearest(inherent or found, home)
 

@@ -101,6 +101,7 @@ _STD_TOO = frozenset(
 )
 """Methods of GPU types that std has too: they count only where a GPU type, or one that holds such, is named."""
 _IDENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_METHOD_IN_TEXT = re.compile(r"\.\s*([A-Za-z_]\w*)\s*(?:::\s*<[^()]*>\s*)?\(")
 
 
 def gpu_functions(program: Program) -> list[Function]:
@@ -178,8 +179,9 @@ def _does_work(
         match node:
             case ast.MethodCall(name=name) if name in names or name in _GPU_CALLS:
                 return True
-            case ast.MacroCall(path=path) if path.last in _GPU_MACROS:
-                return True
+            case ast.MacroCall(path=path, text=text):
+                if path.last in _GPU_MACROS or not names.isdisjoint(_METHOD_IN_TEXT.findall(text)):
+                    return True
             case ast.Call(func=ast.PathExpr(path=path)):
                 if any(n in types and _is_gpu_name(program, n, home) for n in path.names) or path.last in _GPU_CALLS:
                     return True
@@ -205,13 +207,19 @@ def _is_gpu_name(program: Program, name: str, home: Home) -> bool:
 
 
 def _holders(program: Program, types: frozenset[str]) -> frozenset[str]:
-    """The program's types that mention a GPU type in a field, at any depth, and the GPU types themselves."""
+    """The program's types and statics that mention a GPU type, at any depth, and the GPU types themselves."""
     mentions: dict[str, set[str]] = defaultdict(set)
     for name, definitions in program.types.items():
         for definition in definitions:
             for node in walk(definition.item):
                 if isinstance(node, ast.TypePath) and node.path.last != name:
                     mentions[node.path.last].add(name)
+    for name, definitions in program.values.items():
+        for definition in definitions:
+            if isinstance(definition.item, ast.Const | ast.Static) and definition.item.type is not None:
+                for node in walk(definition.item.type):
+                    if isinstance(node, ast.TypePath):
+                        mentions[node.path.last].add(name.rpartition("::")[2])
     found = {t for t in types if t not in _OTHERS_TOO or t not in program.types}
     frontier = list(found)
     while frontier:
@@ -223,7 +231,13 @@ def _holders(program: Program, types: frozenset[str]) -> frozenset[str]:
 
 
 def _handles_any(function: Function, holders: frozenset[str]) -> bool:
-    """Whether the function's signature, body or owner names a type that holds GPU objects."""
+    """Whether the function's signature, body or owner names a type, or a static of one, that holds GPU objects."""
     if function.owner in holders:
         return True
-    return any(isinstance(n, ast.TypePath) and n.path.last in holders for n in walk(function.item))
+    for node in walk(function.item):
+        match node:
+            case ast.TypePath(path=path) if path.last in holders:
+                return True
+            case ast.PathExpr(path=path) | ast.StructLit(path=path) if not holders.isdisjoint(path.names):
+                return True
+    return False

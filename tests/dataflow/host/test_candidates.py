@@ -85,3 +85,47 @@ def test_the_own_method_of_a_vector_comes_before_a_traits() -> None:
         """
     )
     assert not [op.label for op in path.ops if "not followed" in op.label]
+
+
+def test_a_traits_default_function_on_a_scalar_type_is_a_call_of_it() -> None:
+    found = candidates("""
+        trait Element { fn start(ctx: &Arc<CudaContext>) { ctx.synchronize().unwrap(); } }
+        impl Element for f32 {}
+        fn go() { f32::start(context()) }
+    """)
+    assert found == {"Element::start", "go"}
+
+
+def test_a_function_of_an_associated_type_may_be_any_types_own() -> None:
+    found = candidates("""
+        struct Gpu { context: Arc<CudaContext> }
+        impl Storage for Gpu { fn make(n: usize) -> Gpu { Gpu { context: CudaContext::new(0).unwrap() } } }
+        fn go<Backend: HasStorage>() { Backend::Storage::make(4); }
+    """)
+    assert found == {"Gpu::make", "go"}
+
+
+def test_a_blanket_impl_does_not_hide_the_impls_of_types() -> None:
+    found = candidates("""
+        struct Gpu { context: Arc<CudaContext> }
+        impl Maker for Gpu { fn make() -> Gpu { Gpu { context: CudaContext::new(0).unwrap() } } }
+        impl<T: Plain> Other for T { fn make() -> usize { 1 } }
+        fn go<T: Maker>() { T::make(); }
+    """)
+    assert "go" in found
+
+
+def test_a_slice_method_of_a_vector_gives_way_to_a_traits() -> None:
+    (path,) = main_paths(
+        CUDARC
+        + """
+        trait Halves { fn split_at(&self, n: usize) -> usize; }
+        impl Halves for Vec<f32> { fn split_at(&self, n: usize) -> usize { n } }
+        fn main() {
+            let ctx = CudaContext::new(0).unwrap();
+            let v = vec![0f32; 16];
+            let d = ctx.default_stream().alloc_zeros::<f32>(v.split_at(3)).unwrap();
+        }
+        """
+    )
+    assert [str(m.length.value) for m in path.memory.values() if m.kind == "device"] == ["3"]
