@@ -20,31 +20,11 @@ from gpusafe.parse.rust import ast
 _IDENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CALL_IN_TEXT = re.compile(r"([A-Za-z_]\w*)\s*(?:::\s*<[^()]*>\s*)?\(")
 _ANY = -1
-_OF_STD = frozenset(
-    [
-        "Arc",
-        "Box",
-        "BTreeMap",
-        "BTreeSet",
-        "Cell",
-        "CString",
-        "Duration",
-        "HashMap",
-        "HashSet",
-        "Instant",
-        "Mutex",
-        "Option",
-        "OnceLock",
-        "PathBuf",
-        "Rc",
-        "RefCell",
-        "Result",
-        "RwLock",
-        "String",
-        "Vec",
-        "VecDeque",
-    ]
-)
+_STD_NAMES = """
+    Arc Box BTreeMap BTreeSet Cell CString Duration HashMap HashSet Instant Mutex Option OnceLock PathBuf Rc RefCell
+    Result RwLock String Vec VecDeque
+"""
+_OF_STD = frozenset(_STD_NAMES.split())
 """Types that every crate means when it names them, unless it has its own."""
 
 

@@ -48,8 +48,8 @@ _OWN: dict[tuple[str, str], frozenset[str]] = {
     **{(name, "self"): _FLOAT for name in ("f32", "f64")},
     **{(name, "self"): _INTEGER for name in _INTEGERS},
 }
-"""By type and by how the method takes it: what comes earlier in the search (a trait's `self`, an own `&self`) wins,
-and what a type has only through `Deref` (a vector's slice methods) comes after its traits."""
+"""By type and by how the method takes it: what comes earlier in the search (a trait's `self`, an own `&self`) wins, and
+what a type has only through `Deref` (a vector's slice methods) comes after its traits."""
 
 
 def is_inherent(owner: str, item: ast.Fn) -> bool:
