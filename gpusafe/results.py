@@ -33,7 +33,8 @@ class Fix:
 class Finding:
     """One thing to tell the user: ``rule`` is a code of the catalogue, ``primary`` the place to look at first.
 
-    ``reason`` is there for notes about what is open: why it is, in the words of the obligation.
+    ``reason`` is there for notes about what is open: why it is, in the words of the obligation. ``denied``: a lint
+    level makes it end the run with status 1, whatever ``--fail-on`` says.
     """
 
     rule: str
@@ -46,6 +47,7 @@ class Finding:
     unit: str | None = None
     reason: str | None = None
     fixes: tuple[Fix, ...] = ()
+    denied: bool = False
 
 
 @dataclass(frozen=True, slots=True)

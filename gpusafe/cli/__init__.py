@@ -12,12 +12,17 @@ from gpusafe.errors import GpusafeError
 
 __all__ = ["main"]
 
+_WORDS = ("-h", "--help", "-V", "--version", "--explain")
+"""Flags of the program itself; every other flag behind `cargo gpusafe` is one of `check`."""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program; returns the exit status (see gpusafe.cli.exit_codes)."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments[:1] == ["gpusafe"]:  # `cargo gpusafe ...` passes its own name
         del arguments[0]
+        if not arguments or (arguments[0].startswith("-") and arguments[0] not in _WORDS):
+            arguments.insert(0, "check")
     if arguments in (["--version"], ["-V"]):
         print(f"gpusafe {__version__}")
         return 0

@@ -88,9 +88,10 @@ def _inside(tree: Path, repository: Repository, options: Options) -> Iterator[Op
     paths = [os.path.relpath(tree / repository.relative(Path(path)), at) for path in options.paths]
     if not at.is_dir():
         at, paths = tree, [str(repository.relative(Path(path))) for path in options.paths]
+    per_path = tuple(replace(e, folder=str(tree / repository.relative(Path(e.folder)))) for e in options.per_path)
     os.chdir(at)
     try:
         there = tuple(path for path in paths if os.path.exists(path))
-        yield replace(options, paths=there) if there else None
+        yield replace(options, paths=there, per_path=per_path) if there else None
     finally:
         os.chdir(here)

@@ -18,6 +18,8 @@ def parse(arguments: list[str]) -> Callable[[], int] | int:
     """The command that ``arguments`` ask for, or the exit status where argparse has already answered."""
     if arguments[:1] == ["--explain"]:  # as rustc and clippy spell it
         arguments = ["explain", *arguments[1:]]
+    if "--" in (behind := arguments[:-1]) and arguments[(at := behind.index("--")) + 1].startswith("-"):
+        del arguments[at]  # `cargo clippy -- -D warnings` has taught people to write levels so
     parser = _parser(with_options=arguments[:1] in (["check"], ["baseline"]))
     if not arguments:
         parser.print_help()
@@ -44,7 +46,10 @@ def _parser(*, with_options: bool) -> argparse.ArgumentParser:
     check.add_argument("paths", nargs="*", metavar="PATH", help="crates, folders or files (default: this folder)")
     check.add_argument("--config", metavar="FILE", help="read settings from FILE instead of the nearest gpusafe.toml")
     if with_options:  # the metadata is read only for the command that needs it
+        from gpusafe.cli.cargo_flags import add_flags
+
         _add_options(check)
+        add_flags(check)
 
     baseline = _command(commands, "baseline", "accept the findings of today, so that only new ones count", _baseline)
     baseline.add_argument(
@@ -80,6 +85,10 @@ def _parser(*, with_options: bool) -> argparse.ArgumentParser:
 
     config = _command(commands, "config", "the settings in force and where each comes from", _config)
     config.add_argument("--config", metavar="FILE", help="read settings from FILE")
+    shown = config.add_mutually_exclusive_group()
+    shown.add_argument("--show-source", action="store_true", help="every setting, its value and its source (default)")
+    shown.add_argument("--schema", action="store_true", help="print the JSON schema of gpusafe.toml")
+    shown.add_argument("--sample", action="store_true", help="print a gpusafe.toml with every setting, commented out")
     config.add_argument("path", nargs="?", default=".", metavar="PATH", help="where to look for settings")
     return parser
 
@@ -97,10 +106,13 @@ def _add_color(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
+    from gpusafe.cli.level_flags import add_levels
     from gpusafe.config import settings
 
     for option, setting in settings():
-        _add_option(parser, option.name, setting)
+        if setting.flags:
+            _add_option(parser, option.name, setting)
+    add_levels(parser)
 
 
 def _add_option(parser: argparse.ArgumentParser, name: str, setting: Setting) -> None:
@@ -127,9 +139,10 @@ def _typed(parse_text: Callable[[str], Any]) -> Callable[[str], Any]:
 
 
 def _check(space: argparse.Namespace) -> int:
+    from gpusafe.cli.cargo_flags import paths_of
     from gpusafe.cli.check import run
 
-    return run(tuple(space.paths), _given(space), space.config)
+    return run(paths_of(space), _given(space), space.config)
 
 
 def _baseline(space: argparse.Namespace) -> int:
@@ -179,4 +192,4 @@ def _litmus(space: argparse.Namespace) -> int:
 def _config(space: argparse.Namespace) -> int:
     from gpusafe.cli.settings import run
 
-    return run(space.path, space.config)
+    return run(space.path, space.config, "schema" if space.schema else "sample" if space.sample else "sources")

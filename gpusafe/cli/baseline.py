@@ -50,7 +50,7 @@ def _default(options: Options) -> Path:
 
 def _everything(options: Options) -> Options:
     """The options of a run whose findings are all those that any selection of rules could report."""
-    return replace(options, select=("all",), ignore=())
+    return replace(options, select=("all",), ignore=(), lints=(), per_path=())
 
 
 def _record(options: Options, file: Path, verb: str) -> int:

@@ -48,10 +48,11 @@ def prepared(paths: tuple[str, ...], given: Mapping[str, Any], config: str | Non
     if not present:
         raise UsageError(f"no such file or folder: {', '.join(missing)}")
     options = load(Path(present[0]), {**given, "paths": present}, config).options
-    if options.select or options.ignore:  # the catalogue is imported only where it is needed
-        from gpusafe.rules import validate_selection
+    if options.select or options.ignore or options.lints or options.per_path:
+        from gpusafe.rules import validate, validate_selection  # the catalogue is imported only where it is needed
 
         validate_selection((*options.select, *options.ignore))
+        validate(options)
     return options, missing
 
 

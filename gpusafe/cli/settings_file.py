@@ -25,11 +25,20 @@ def load(start: Path, given: Mapping[str, Any], explicit: str | None = None) -> 
     sources: dict[str, str] = {}
     for where, table in _tables(start, explicit):
         found = from_table(table, where)
+        for name in ("lints", "per_path"):
+            if name in found:  # the package's levels add to those of its workspace
+                found[name] = (*values.get(name, ()), *found[name])
         values.update(found)
         sources.update(dict.fromkeys(found, where))
-    values.update(given)
-    sources.update(dict.fromkeys(given, "command line"))
+    sources.update({name: _on_top(name, sources) for name in given})
+    lints = (*values.get("lints", ()), *given.get("lints", ()))  # flags add to what files say
+    values |= {**given, "lints": lints}
     return Sourced(with_values(Options(), values), sources)
+
+
+def _on_top(name: str, sources: Mapping[str, str]) -> str:
+    adds = name == "lints" and name in sources
+    return f"{sources[name]}, command line" if adds else "command line"
 
 
 def _tables(start: Path, explicit: str | None) -> list[tuple[str, Mapping[str, Any]]]:

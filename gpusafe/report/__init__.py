@@ -16,6 +16,7 @@ __all__ = ["Style", "render"]
 
 _FORMATS = {
     "text": "gpusafe.report.text",
+    "short": "gpusafe.report.short",
     "json": "gpusafe.report.json_report",
     "sarif": "gpusafe.report.sarif",
     "rustc-json": "gpusafe.report.rustc_json",

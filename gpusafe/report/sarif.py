@@ -14,7 +14,7 @@ from gpusafe.report.open_notes import OPEN
 from gpusafe.report.sarif_place import artifact, location
 from gpusafe.report.style import Style
 from gpusafe.results import FileRecord, FileStatus, Finding, Fix, Report, Suppressed
-from gpusafe.rules import reported
+from gpusafe.rules import mentioned
 from gpusafe.verdict import Site, Unit
 
 _MOST_RESULTS = 25_000
@@ -28,7 +28,7 @@ def render(report: Report, options: Options, style: Style) -> str:
     accepted = [finding for taken in report.accepted for finding in taken.findings]
     found = [*report.findings, *(item.finding for item in report.suppressed), *accepted]
     proved = {o.rule for unit in report.units for o in unit.obligations} if options.verbose else set()
-    codes = sorted(reported(options.select, options.ignore) | {finding.rule for finding in found} | proved)
+    codes = sorted(mentioned(options) | {finding.rule for finding in found} | proved)
     log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [_run(report, options, codes)]}
     return json.dumps(log, indent=1, ensure_ascii=False) + "\n"
 

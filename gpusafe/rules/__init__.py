@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpusafe.rules.catalogue import RULES, codes, find, reported, validate_selection
 from gpusafe.rules.conclude import Conclusion, conclude, findings
+from gpusafe.rules.levels import mentioned, validate
 from gpusafe.rules.rule import Rule
 from gpusafe.rules.suppress import directive_findings
 
@@ -16,6 +17,8 @@ __all__ = [
     "directive_findings",
     "find",
     "findings",
+    "mentioned",
     "reported",
+    "validate",
     "validate_selection",
 ]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from gpusafe.config import Options
 from gpusafe.results import FileRecord, FileStatus, Finding, Level, Suppressed
-from gpusafe.rules.catalogue import RULES, reported
+from gpusafe.rules.catalogue import RULES
+from gpusafe.rules.levels import Policies
 from gpusafe.rules.suppress import apply_directives
 from gpusafe.rules.unproved import unproved
 from gpusafe.span import Span
@@ -33,7 +34,7 @@ def conclude(
     options: Options,
     warnings: Iterable[Finding] = (),
 ) -> Conclusion:
-    """All findings of a run after directives, ``--select`` and ``--ignore``.
+    """All findings of a run after directives, ``--select``, ``--ignore`` and lint levels.
 
     ``warnings`` are findings that no obligation stands behind; they are left out where an error tells the same place.
     """
@@ -41,12 +42,13 @@ def conclude(
     errors = {site.span for f in told if f.level is Level.ERROR for site in (f.primary, *f.related)}
     quiet = [w for w in warnings if w.primary.span not in errors]
     everything = (*told, *quiet, *syntax_findings(files))
-    kept, suppressed = apply_directives(everything, sources)
-    wanted = reported(options.select, options.ignore)
+    policies = Policies(options)
+    kept, suppressed = apply_directives(everything, sources, policies.forbids)
+    asked = [(f, policies.told(f)) for f in kept]
     return Conclusion(
-        tuple(sorted((f for f in kept if f.rule in wanted), key=_order)),
-        tuple(s for s in suppressed if s.finding.rule in wanted),
-        sum(f.rule not in wanted and f.level is not Level.NOTE for f in kept),
+        tuple(sorted((shown for _, shown in asked if shown is not None), key=_order)),
+        tuple(s for s in suppressed if policies.told(s.finding) is not None),
+        sum(shown is None and f.level is not Level.NOTE for f, shown in asked),
     )
 
 

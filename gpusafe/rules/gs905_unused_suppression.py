@@ -1,13 +1,13 @@
-"""an `allow` that suppresses nothing
+"""an `allow` that suppresses nothing, or an `expect` that is not met
 
 ## What it does
-Names the `allow` directives that no finding met.
+Names the `allow` and `expect` directives that no finding met.
 
 ## Why is this bad
 It will hide the next fault of that rule at this place, which nobody has looked at.
 
 ## How to fix
-Remove it.
+Remove it. Where the fault that an `expect` stood for is mended, that is good news.
 
 ## Limits
 An `allow` of a rule that `--ignore` switches off is not reported when its finding was made all the same.

@@ -2,8 +2,8 @@
 
 ## What it does
 Names directives with an unknown verb or rule, a contract that does not parse, that has no effect or that no launch
-could meet, an `allow`
-without a reason, and directives that no statement or item follows.
+could meet, an `allow` without a reason or of a rule that a lint level forbids to accept, and directives that no
+statement or item follows.
 
 ## Why is this bad
 It has no effect, though it reads as if it had.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from gpusafe.parse.directives import Allow, Directives, Problem, read
 from gpusafe.results import Finding, Fix, Suppressed
@@ -14,9 +14,14 @@ _NEVER = frozenset({"GS905", "GS906"})
 
 
 def apply_directives(
-    findings: Iterable[Finding], sources: Mapping[str, str]
+    findings: Iterable[Finding],
+    sources: Mapping[str, str],
+    forbids: Callable[[Finding], bool] = lambda _: False,
 ) -> tuple[tuple[Finding, ...], tuple[Suppressed, ...]]:
-    """The findings that remain (with GS905 and GS906 for the directives themselves), and those accepted."""
+    """The findings that remain (with GS905 and GS906 for the directives themselves), and those accepted.
+
+    ``forbids`` says which findings no directive may accept.
+    """
     directives = {file: read(file, text) for file, text in sources.items() if "gpusafe" in text}
     allows = [(allow, code) for d in directives.values() for allow in d.allows for code in _codes(allow)]
     used: set[tuple[Span, str]] = set()
@@ -26,8 +31,11 @@ def apply_directives(
         allow = next((a for a, code in allows if code == finding.rule and _touches(a, finding)), None)
         if allow is None or finding.rule in _NEVER:
             kept.append(finding)
+            continue
+        used.add((allow.span, finding.rule))
+        if forbids(finding):
+            kept += [finding, *directive_findings([_forbidden(allow, finding.rule)])]
         else:
-            used.add((allow.span, finding.rule))
             suppressed.append(Suppressed(finding, allow.reason, allow.span))
     kept += [
         _unused(allow, code, sources.get(allow.span.file, ""))
@@ -52,10 +60,14 @@ def _touches(allow: Allow, finding: Finding) -> bool:
 
 def _unused(allow: Allow, code: str, source: str) -> Finding:
     rule = RULES["GS905"]
-    message = f"`allow({code})` suppresses nothing"
+    message = f"`{allow.verb}({code})` {'is not met' if allow.verb == 'expect' else 'suppresses nothing'}"
     place = Site(allow.span, "no finding of this rule here")
     fixes = _removal(allow.span, source) if len(allow.rules) == 1 else ()
     return Finding("GS905", rule.level, message, place, help=rule.help, fixes=fixes)
+
+
+def _forbidden(allow: Allow, code: str) -> Problem:
+    return Problem(allow.span, f"`{allow.verb}({code})` has no effect: a lint level forbids to accept {code}")
 
 
 def _removal(span: Span, source: str) -> tuple[Fix, ...]:

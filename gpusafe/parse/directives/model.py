@@ -13,6 +13,7 @@ class Allow:
     """Findings of ``rules`` (codes or names, as written) that touch ``covers`` are accepted, for ``reason``.
 
     ``span`` is the directive itself. ``quiet``: it stands inside a string (CUDA source) and is not reported as unused.
+    ``verb``: ``allow``, or ``expect``, which says that the finding is there.
     """
 
     span: Span
@@ -20,6 +21,7 @@ class Allow:
     rules: tuple[str, ...]
     reason: str
     quiet: bool = False
+    verb: str = "allow"
 
 
 @dataclass(frozen=True, slots=True)

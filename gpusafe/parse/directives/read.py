@@ -17,7 +17,8 @@ _CFG_ATTR = re.compile(r"#\s*(?P<inner>!?)\s*\[\s*cfg_attr\s*\(")
 _TOOL = re.compile(r"\s*gpusafe\s*::\s*")
 _REASON = re.compile(r'reason\s*=\s*"(?P<text>(?:\\.|[^"\\])*)"\s*\Z', re.DOTALL)
 _CODE = re.compile(r"[A-Za-z][\w-]*\Z")
-_VERBS = ("allow", "requires", "assume")
+_VERBS = ("allow", "expect", "requires", "assume")
+_ACCEPTING = ("allow", "expect")
 
 
 @dataclass(slots=True)
@@ -139,16 +140,16 @@ def _read_one(body: str, span: Span, covers: Span | None, found: _Found, *, quie
         pieces.pop()
     if not pieces:
         raise DirectiveError(f"`{verb}()` names nothing")
-    if verb == "allow":
-        found.allows.append(_allow(pieces, reason, span, covers, quiet=quiet))
+    if verb in _ACCEPTING:
+        if not reason:
+            raise DirectiveError(f"an `{verb}` needs its reason, as in `{verb}(GS101): reason`")
+        found.allows.append(Allow(span, covers, _rules(pieces), reason, quiet, verb))
     else:
         found.contracts += [Contract(span, covers, verb, parse_expr(piece), piece) for piece in pieces]
 
 
-def _allow(rules: list[str], reason: str, span: Span, covers: Span, *, quiet: bool) -> Allow:
-    for rule in rules:
-        if not _CODE.match(rule):
-            raise DirectiveError(f"`{rule}` is no rule")
-    if not reason:
-        raise DirectiveError("an `allow` needs its reason, as in `allow(GS101): reason`")
-    return Allow(span, covers, tuple(rules), reason, quiet)
+def _rules(names: list[str]) -> tuple[str, ...]:
+    for name in names:
+        if not _CODE.match(name):
+            raise DirectiveError(f"`{name}` is no rule")
+    return tuple(names)

@@ -119,8 +119,8 @@ def test_words_in_strings_are_no_directives() -> None:
     [
         ("allow(GS101)", "an `allow` needs its reason, as in `allow(GS101): reason`"),
         ("allow(): why", "`allow()` names nothing"),
-        ("allow GS101: why", "expected `allow(..)`, `requires(..)`, `assume(..)`"),
-        ("permit(GS101): why", "there is no directive `permit` (there are allow, requires and assume)"),
+        ("allow GS101: why", "expected `allow(..)`, `expect(..)`, `requires(..)`, `assume(..)`"),
+        ("permit(GS101): why", "there is no directive `permit` (there are allow, expect, requires and assume)"),
         ("requires(n <)", "the expression ends too early"),
         ("requires(a < b < c)", "comparisons cannot be chained"),
         ("requires(n <= out.len()", "the closing parenthesis is missing"),
