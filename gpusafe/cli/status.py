@@ -12,7 +12,7 @@ _FLOOR = {"error": 3, "warning": 2, "note": 1, "never": 4}
 
 
 def exit_status(report: Report, options: Options) -> int:
-    """1 for a finding at or above ``--fail-on``, or denied by a level; else 3 under ``--strict`` when something is open;
+    """1 for a finding that is denied or at or above ``--fail-on``; else 3 under ``--strict`` when something is open;
     else 0."""
     if any(finding.denied or _RANK[finding.level] >= _FLOOR[options.fail_on] for finding in report.findings):
         return FINDINGS
