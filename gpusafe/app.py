@@ -167,20 +167,26 @@ def _sites(program: HostProgram, kernels: Iterable[Kernel]) -> list[tuple[Kernel
 
 def _check_kernels(work: Sequence[tuple[Kernel, tuple[LaunchSite, ...]]], options: Options) -> list[_Checked]:
     """Every kernel in order; a process that dies costs its kernel only."""
-    from gpusafe import pool
+    if options.executor is not None:
+        from gpusafe import cluster
 
-    def lost(unit: tuple[Kernel, tuple[LaunchSite, ...]], reason: str) -> _Checked:
-        kernel, _ = unit
-        open_ = Obligation("GS901", "the analysis ends", Verdict.UNKNOWN, kernel.span, f"gpusafe failed here: {reason}")
-        found = Unit("kernel", kernel.name, kernel.span, (open_,))
-        return _Checked(kernel, found, _signature_summary(kernel), ())
+        found = cluster.in_order(work, _prove, _lost, options.executor)
+    else:
+        from gpusafe import pool
 
-    def prove(unit: tuple[Kernel, tuple[LaunchSite, ...]]) -> _Checked:
-        return replace(_check_kernel(*unit), sites=())  # the launches need not be sent back
-
-    jobs = options.jobs or pool.processors()
-    found = pool.in_order(work, prove, lost, jobs, least=FORK_FROM)
+        found = pool.in_order(work, _prove, _lost, options.jobs or pool.processors(), least=FORK_FROM)
     return [replace(c, kernel=kernel, sites=sites) for c, (kernel, sites) in zip(found, work, strict=True)]
+
+
+def _prove(unit: tuple[Kernel, tuple[LaunchSite, ...]]) -> _Checked:
+    return replace(_check_kernel(*unit), sites=())  # the launches need not be sent back
+
+
+def _lost(unit: tuple[Kernel, tuple[LaunchSite, ...]], reason: str) -> _Checked:
+    kernel, _ = unit
+    open_ = Obligation("GS901", "the analysis ends", Verdict.UNKNOWN, kernel.span, f"gpusafe failed here: {reason}")
+    found = Unit("kernel", kernel.name, kernel.span, (open_,))
+    return _Checked(kernel, found, _signature_summary(kernel), ())
 
 
 def _check_kernel(kernel: Kernel, sites: tuple[LaunchSite, ...]) -> _Checked:

@@ -8,7 +8,7 @@ from gpusafe.config.options import Options, settings, with_values
 from gpusafe.config.sample import sample
 from gpusafe.config.schema import schema
 from gpusafe.config.setting import Setting
-from gpusafe.config.text import FORMATS, parse_extent, parse_jobs, parse_outputs, parse_words
+from gpusafe.config.text import FORMATS, parse_executor, parse_extent, parse_jobs, parse_outputs, parse_words
 
 __all__ = [
     "FORMATS",
@@ -18,6 +18,7 @@ __all__ = [
     "PathSettings",
     "Setting",
     "from_table",
+    "parse_executor",
     "parse_extent",
     "parse_jobs",
     "parse_outputs",

@@ -8,7 +8,7 @@ from typing import Any
 
 from gpusafe.config.levels import LEVELS, Lint, PathSettings, read_lints, read_paths
 from gpusafe.config.setting import Setting, setting
-from gpusafe.config.text import FORMATS, parse_extent, parse_jobs, parse_outputs, parse_words
+from gpusafe.config.text import FORMATS, parse_executor, parse_extent, parse_jobs, parse_outputs, parse_words
 
 _LINTS_SCHEMA = {"type": "object", "additionalProperties": {"enum": list(LEVELS)}}
 _WORDS_SCHEMA = {"oneOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}]}
@@ -132,6 +132,14 @@ class Options:
         help="prove in N processes at once (default: one for each processor); the verdicts are the same",
         metavar="N",
         parse=parse_jobs,
+        in_file=False,
+    )
+    executor: str | None = setting(
+        None,
+        "--executor",
+        help="prove on a Dask cluster: dask://HOST:PORT (needs gpusafe[dask]); the verdicts are the same",
+        metavar="WHERE",
+        parse=parse_executor,
         in_file=False,
     )
     color: str = setting("auto", "--color", help="colour the text", choices=("auto", "always", "never"), in_file=False)

@@ -22,6 +22,15 @@ def parse_words(text: str) -> tuple[str, ...]:
     return tuple(word for word in text.replace(",", " ").split() if word)
 
 
+def parse_executor(text: str) -> str:
+    """``dask://HOST:PORT`` as the address of the cluster's scheduler."""
+    scheme, _, place = text.partition("://")
+    host, _, port = place.rpartition(":")
+    if scheme != "dask" or not host or not port.isdecimal():
+        raise ValueError(f"`{text}` is no executor such as dask://HOST:PORT")
+    return f"tcp://{place}"
+
+
 def parse_jobs(text: str) -> int:
     """A number of processes, at least 1."""
     if not text.isdecimal() or int(text) < 1:
