@@ -78,7 +78,7 @@ def test_the_hook_passes_fails_with_the_message_and_respects_the_baseline(
     source, environment = hooks
     here = configured(tmp_path / "user", source, {"a.cu": SAFE})
     status, out = run(here, environment)
-    assert (status, out.startswith("gpusafe."), out.endswith("Passed\n")) == (0, True, True)
+    assert (status, "Passed" in out) == (0, True)
     assert "gpusafe (with PTX)" not in out
 
     (here / "a.cu").write_text(RACY)
