@@ -44,7 +44,7 @@ def check(options: Options, progress: Callable[[str], None] = lambda _: None) ->
     Raises :class:`gpusafe.errors.UsageError` for paths that do not exist.
     """
     from gpusafe.parse.workspace import load
-    from gpusafe.rules import conclude, directive_findings
+    from gpusafe.rules import Facts, conclude, directive_findings, package_findings
 
     started = time.perf_counter()
     progress("reading")
@@ -63,14 +63,14 @@ def check(options: Options, progress: Callable[[str], None] = lambda _: None) ->
     kernel_units = _confirm(checked, workspace, options)
     read = (*kernel_units, *host_units)
     units = tuple(sorted((*read, *_unread(workspace, read)), key=lambda u: (u.span, u.kind, u.name)))
-    conclusion = conclude(
-        units, workspace.files, workspace.sources, options, (*warnings, *directive_findings(problems))
-    )
+    told, rule_notices = package_findings(Facts(kernels, program, units, workspace.sources))
+    more = (*warnings, *directive_findings(problems), *told)
+    conclusion = conclude(units, workspace.files, workspace.sources, options, more)
     return Report(
         units,
         conclusion.findings,
         workspace.files,
-        (*workspace.notices, *api_notices),
+        (*workspace.notices, *api_notices, *rule_notices),
         workspace.sources,
         time.perf_counter() - started,
         conclusion.suppressed,

@@ -53,4 +53,4 @@ def _full(rule: Rule) -> str:
 
 def _tags(rule: Rule) -> list[str]:
     families = {"GS1": "host", "GS2": "device", "GS3": "memory-model", "GS4": "performance", "GS9": "analysis"}
-    return ["gpu", families[rule.code[:3]], rule.name]
+    return ["gpu", families.get(rule.code[:3], "package"), rule.name]

@@ -5,12 +5,15 @@ from __future__ import annotations
 from gpusafe.rules.catalogue import RULES, codes, find, reported, validate_selection
 from gpusafe.rules.conclude import Conclusion, conclude, findings
 from gpusafe.rules.levels import mentioned, validate
+from gpusafe.rules.package_rule import Facts, PackageRule, package_findings
 from gpusafe.rules.rule import Rule
 from gpusafe.rules.suppress import directive_findings
 
 __all__ = [
     "RULES",
     "Conclusion",
+    "Facts",
+    "PackageRule",
     "Rule",
     "codes",
     "conclude",
@@ -18,6 +21,7 @@ __all__ = [
     "find",
     "findings",
     "mentioned",
+    "package_findings",
     "reported",
     "validate",
     "validate_selection",

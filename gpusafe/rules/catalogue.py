@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from gpusafe.errors import UsageError
+from gpusafe.rules.package_rule import package_rules
 from gpusafe.rules.rule import Rule
 
 OFF = ("GS4",)
@@ -18,7 +19,12 @@ _FILES = "gs[0-9][0-9][0-9]_*.py"
 
 @cache
 def codes() -> dict[str, str]:
-    """Code to name, in order of the codes; imports no rule."""
+    """Code to name, in order of the codes, those of other packages last; imports no rule of gpusafe."""
+    return {**_own(), **{code: found.rule.name for code, found in package_rules()[0].items()}}
+
+
+@cache
+def _own() -> dict[str, str]:
     stems = sorted(path.stem for path in Path(__file__).parent.glob(_FILES))
     return {stem[:5].upper(): stem[6:].replace("_", "-") for stem in stems}
 
@@ -27,7 +33,9 @@ class _Catalogue(Mapping[str, Rule]):
     """Code to rule; read only."""
 
     def __getitem__(self, code: str) -> Rule:
-        name = codes()[code]
+        name = _own().get(code)
+        if name is None:
+            return package_rules()[0][code].rule
         module = import_module(f"gpusafe.rules.{code.lower()}_{name.replace('-', '_')}")
         rule: Rule = module.RULE
         return rule
@@ -75,7 +83,7 @@ def matching(pattern: str) -> frozenset[str]:
     if code is not None:
         return frozenset({code})
     upper = pattern.upper()
-    return frozenset(code for code in codes() if upper.startswith("GS") and code.startswith(upper))
+    return frozenset(code for code in codes() if len(upper) > 1 and code.startswith(upper))
 
 
 def validate_selection(patterns: Iterable[str]) -> None:
@@ -89,5 +97,6 @@ def reported(select: Iterable[str], ignore: Iterable[str]) -> frozenset[str]:
     """The codes whose findings are reported: those selected (default: all enabled ones) but those ignored."""
     chosen = frozenset[str]().union(*map(matching, select))
     if not chosen:
-        chosen = frozenset(code for code in codes() if not code.startswith(OFF))
+        own = {code for code in _own() if not code.startswith(OFF)}
+        chosen = frozenset(own.union(code for code, found in package_rules()[0].items() if found.rule.enabled))
     return chosen.difference(*map(matching, ignore))

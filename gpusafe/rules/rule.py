@@ -41,7 +41,7 @@ class Rule:
     @property
     def family(self) -> str:
         """What the rules that share the first digit are about."""
-        return _FAMILIES[self.code[:3]]
+        return _FAMILIES.get(self.code[:3], "rules of other packages")
 
 
 def declare(

@@ -9,6 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from gpusafe import entry_points
 from gpusafe.parse.dialects.extension_model import EFFECTS, KINDS, WORDS, ApiCall, ApiTable, Place
 from gpusafe.parse.dialects.versions import parse_range
 
@@ -19,7 +20,10 @@ _PLACES = ("length", "from", "to", "stream", "event", "target", "reads", "writes
 
 
 def load_tables(files: Iterable[str], crates: Iterable[str]) -> tuple[tuple[ApiTable, ...], tuple[str, ...]]:
-    """The tables of the user's files, then those shipped for ``crates``; and a notice for each that is wrong."""
+    """The tables of the user's files, then those of installed packages and those shipped, both for ``crates`` only.
+
+    There is a notice for each that is wrong.
+    """
     tables: list[ApiTable] = []
     notices: list[str] = []
     for file in dict.fromkeys(files):
@@ -31,6 +35,9 @@ def load_tables(files: Iterable[str], crates: Iterable[str]) -> tuple[tuple[ApiT
         found, wrong = read_tables(text, file)
         tables += found
         notices += wrong
+    found, wrong = _of_packages(set(crates))
+    tables += found
+    notices += wrong
     for name in sorted(set(crates)):
         shipped = resources.files("gpusafe.parse.dialects").joinpath(f"extensions/{name}.toml")
         if shipped.is_file():
@@ -38,6 +45,27 @@ def load_tables(files: Iterable[str], crates: Iterable[str]) -> tuple[tuple[ApiT
             tables += found
             notices += wrong
     return tuple(tables), tuple(notices)
+
+
+def _of_packages(crates: set[str]) -> tuple[list[ApiTable], list[str]]:
+    """The tables that installed packages bring for ``crates``, by entry points named after the crate."""
+    tables: list[ApiTable] = []
+    notices: list[str] = []
+    for crate, value in entry_points.declared(entry_points.TABLES):
+        if crate.replace("-", "_") not in crates:
+            continue
+        try:
+            module = entry_points.load(value)
+            files = [f for f in resources.files(module).iterdir() if f.name.endswith(".toml")]
+            texts = sorted((f.name, f.read_text("utf-8")) for f in files)
+        except Exception as problem:
+            notices.append(f"the tables for `{crate}` cannot be read from {value}: {type(problem).__name__}: {problem}")
+            continue
+        for name, text in texts:
+            found, wrong = read_tables(text, f"{value}/{name}")
+            tables += found
+            notices += wrong
+    return tables, notices
 
 
 def read_tables(text: str, where: str) -> tuple[list[ApiTable], list[str]]:
