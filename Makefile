@@ -1,6 +1,6 @@
 # One command for each of: set up and see, test, format.
 
-.PHONY: demo test ci format
+.PHONY: demo test ci package docs format
 
 demo: ## set everything up and check the example crate
 	sh scripts/demo.sh
@@ -10,6 +10,12 @@ test: ## set up and pass the tests
 
 ci: ## what the gate runs
 	.ci/run
+
+package: ## wheel and source distribution, each tried in an environment of its own
+	sh scripts/package.sh
+
+docs: ## the site, in site/
+	sh scripts/docs.sh
 
 format: ## format and fix what can be fixed
 	.venv/bin/ruff format . && .venv/bin/ruff check --fix .
