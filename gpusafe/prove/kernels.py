@@ -11,6 +11,7 @@ from gpusafe.ir.expr import Const
 from gpusafe.ir.host import LaunchSite
 from gpusafe.ir.kernel import Kernel, Scope, Space
 from gpusafe.ir.words import say
+from gpusafe.prove import protocols
 from gpusafe.prove.bounds import fixed_regions
 from gpusafe.prove.contents import possible
 from gpusafe.prove.launch_context import (
@@ -74,6 +75,9 @@ def check_kernel(kernel: Kernel, sites: Sequence[LaunchSite] = ()) -> KernelResu
     words = (_for_launches(len(contexts)), *_apart(kernel))
     words = (*words, *dict.fromkeys(w for a in analyses for w in _signals(a)))
     worst = _obligations(kernel, analyses, words)
+    for analysis in analyses[1:]:
+        analyses[0].setting.relied.update(analysis.setting.relied)
+    words = tuple(dict.fromkeys((*words, *_signals(analyses[0]))))
     if len(contexts) > SITES_LIMIT:
         reason = f"the kernel is launched in {len(contexts)} different ways, of which gpusafe looked at {SITES_LIMIT}"
         worst.append(Obligation("GS901", "all launches are looked at", Verdict.UNKNOWN, kernel.span, reason))
@@ -268,12 +272,13 @@ def _obligations(kernel: Kernel, analyses: list[Analysis], words: tuple[str, ...
         if analysis.context.site is not None:
             out += fixed_regions(kernel, analysis, replayer, words)
             out += blank_reads(kernel, analysis, replayer)
+        followed = _followed(kernel, analysis, run.proved)
         for question in analysis.questions.values():
-            if not question.failures or run.proved:
-                assumed = run.assumed if question.failures else ()
+            if not question.failures or run.proved or followed.proved:
+                assumed = (*run.assumed, *followed.assumed) if question.failures else ()
                 out.append(_obligation(kernel, question, Verdict.PROVED, (*words, *assumed)))
                 continue
-            refuted = refute(replayer, analysis, question)
+            refuted = refute(replayer, analysis, question) or _raced(kernel, analysis, question)
             if refuted is not None:
                 out.append(_obligation(kernel, question, Verdict.REFUTED, refuted=refuted))
             elif not run.shows(question.failures[0]):
@@ -290,6 +295,25 @@ def _obligations(kernel: Kernel, analyses: list[Analysis], words: tuple[str, ...
                 )
             )
     return _without_echo(_unique(out))
+
+
+def _followed(kernel: Kernel, analysis: Analysis, settled: bool) -> protocols.Settled:
+    """What all executions of the launch's threads say where the questions about pairs stay open."""
+    open_ = any(q.failures for q in analysis.questions.values())
+    if settled or not open_ or analysis.cut or analysis.trace.gaps:
+        return protocols.Settled()
+    found = protocols.prove(kernel, analysis.context, analysis.setting.written)
+    analysis.setting.relied.update(found.signals)
+    return found
+
+
+def _raced(kernel: Kernel, analysis: Analysis, question: Question) -> Refuted | None:
+    """An execution that the memory model allows, in which two threads race."""
+    if analysis.trace.gaps or question.kind == "unwaited":
+        return None
+    model = next((f.answer.model for f in question.failures if f.answer.model is not None), None)
+    found = protocols.refute(kernel, analysis.context, analysis.setting.written, question.region, model)
+    return Refuted(*protocols.in_words(kernel, *found)) if found is not None else None
 
 
 def _without_echo(obligations: list[Obligation]) -> list[Obligation]:

@@ -194,7 +194,7 @@ class Program:
         def atomic(t: Any) -> object:
             cell = machine.access(t, at(t.env), type_.bytes, "atomic", stmt.span, stmt.op != "load", stmt.scope)
             old = machine.memory.read(*cell, type_) if cell is not None else UNKNOWN
-            new = _updated(stmt.op, old, [o(t.env) for o in operands], type_)
+            new = updated(stmt.op, old, [o(t.env) for o in operands], type_)
             if cell is not None and stmt.op != "load":
                 machine.memory.write(*cell, type_.bytes, new)
             if stmt.var is not None:
@@ -331,7 +331,7 @@ def _done(_: object) -> None:
     return None
 
 
-def _updated(op: str, old: Any, operands: list[Any], type_: Type) -> Any:
+def updated(op: str, old: Any, operands: list[Any], type_: Type) -> Any:
     """The new value of a cell after an atomic operation."""
     value = operands[-1] if operands else UNKNOWN
     if op in ("store", "exch"):
