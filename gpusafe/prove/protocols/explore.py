@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from gpusafe.dataflow.concrete import ConcreteLaunch
 from gpusafe.dataflow.concrete.evaluate import Unknowable
@@ -17,13 +18,14 @@ from gpusafe.prove.memory_model.structure import structure
 from gpusafe.prove.memory_model.unfold import Trace
 from gpusafe.prove.protocols.races import Race, races
 from gpusafe.prove.protocols.unfold import Unfolder
-from gpusafe.prove.protocols.way import UNTOLD, Cell, Way, Who
-from gpusafe.prove.protocols.world import Code, World
+from gpusafe.prove.protocols.way import UNTOLD, Cell, Stuck, Way, Who
+from gpusafe.prove.protocols.world import Budget, Code, World
 
 ROUNDS = 12
 VALUES = 24  # of one cell
-EXECUTIONS = 6_000
-CHOSEN = 4_000
+EXECUTIONS = 6_000  # of one choice of ways
+WIDE = ("gpu", "sys")
+STARTS = frozenset({0, UNTOLD})  # what cells hold at the start
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,7 @@ class Ground:
     written: frozenset[str]
     charitable: bool
     code: Code
+    budget: Budget
 
     def world(self, values: dict[Cell, tuple[int, ...]]) -> World:
         """The world in which cells may hold these values."""
@@ -45,7 +48,15 @@ class Ground:
         lengths |= {r.name: self.launch.shared_bytes for r in self.kernel.regions if r.space is Space.DYNAMIC_SHARED}
         lengths |= self.launch.sizes
         return World(
-            self.kernel, self.launch, self.written, self.charitable, values, self.code, spaces=spaces, lengths=lengths
+            self.kernel,
+            self.launch,
+            self.written,
+            self.charitable,
+            values,
+            self.code,
+            self.budget,
+            spaces=spaces,
+            lengths=lengths,
         )
 
 
@@ -73,21 +84,17 @@ def ways_of(ground: Ground, threads: list[Who]) -> tuple[World, list[list[Way]]]
 
 def found_races(world: World, ways: list[list[Way]]) -> Iterator[Race]:
     """The races of all executions. Raises ``Unknowable`` where there are too many to look at."""
-    by_trace: dict[int, Way] = {id(w.trace): w for of_thread in ways for w in of_thread}
+    fitting = _Fitting(ways)
     initial = {name: 0 if isinstance(cell[0], str) else UNTOLD for name, cell in world.cells.items()}
     places = [_place(of_thread) for of_thread in ways]
     threads = tuple(ThreadCode(number, place, (), ()) for number, place in enumerate(places))
-    count = 0
     try:
-        for tried, chosen in enumerate(choices(_traces(ways), initial, _waits_for_nothing(ways, by_trace))):
-            if tried > CHOSEN:
-                raise Unknowable("there are too many ways through the threads")
-            whole = tuple(by_trace[id(t)] for t in chosen)
+        for chosen in choices(_traces(ways), initial, fitting.possible):
+            world.budget.candidate()
+            whole = tuple(fitting.by_trace[id(t)] for t in chosen)
             s = structure(Model.PTX_7_5, initial, chosen)
             for execution in executions(s, threads, chosen, limit=EXECUTIONS):
-                count += 1
-                if count > EXECUTIONS:
-                    raise Unknowable("there are too many executions")
+                world.budget.candidate()
                 yield from races(execution, whole, world)
     except GpusafeError as error:
         raise Unknowable(str(error)) from error
@@ -102,38 +109,62 @@ def _place(ways: list[Way]) -> Place:
     return place if place is not None else Place(0, None, 0)
 
 
-def _waits_for_nothing(ways: list[list[Way]], by_trace: dict[int, Way]) -> Callable[[tuple[Trace, ...]], bool]:
-    """Whether no chosen thread waits for what it could see already.
+class _Fitting:
+    """Which choices of ways can be an execution at all, told before the axioms are asked."""
 
-    A thread that waits for a cell goes on in some execution when whatever was written there last ends its wait; the
-    execution in which it does is looked at, and shows every race that the shorter one does.
-    """
-    writers: dict[str, set[int]] = {}
-    for number, of_thread in enumerate(ways):
-        for way in of_thread:
-            for event in way.trace.events:
-                if event.kind == "W" and event.location is not None:
-                    writers.setdefault(event.location.cell, set()).add(number)
+    def __init__(self, ways: list[list[Way]]) -> None:
+        self.by_trace = {id(w.trace): w for of_thread in ways for w in of_thread}
+        self.writes = {id(w.trace): _values(w, "W") for of_thread in ways for w in of_thread}
+        self.reads = {id(w.trace): _values(w, "R") for of_thread in ways for w in of_thread}
+        self.writers: dict[str, set[int]] = {}
+        events = [e for of_thread in ways for w in of_thread for e in w.trace.events if e.location is not None]
+        self.loose = {e.location.cell for e in events if e.location and (e.order == "weak" or e.scope not in WIDE)}
+        for number, of_thread in enumerate(ways):
+            for name in {n for way in of_thread for n in self.writes[id(way.trace)]}:
+                self.writers.setdefault(name, set()).add(number)
 
-    def possible(chosen: tuple[Trace, ...]) -> bool:
-        for trace in chosen:
-            stuck = by_trace[id(trace)].stuck
-            if stuck is None or stuck.cell is None:
-                continue
-            name = stuck.name
-            if any(number >= len(chosen) for number in writers.get(name, ())):
-                continue
-            last = [_last(t, name) for t in chosen]
-            seen = [v for v in last if v is not None]
-            if seen and not any(v in stuck.values for v in seen):
-                return False
+    def possible(self, chosen: tuple[Trace, ...]) -> bool:
+        """Whether ways for the first threads may go together."""
+        keys = [id(t) for t in chosen]
+        return self._coherent(keys) and not any(self._goes_on(self.by_trace[k].stuck, keys) for k in keys)
+
+    def _settled(self, name: str, count: int) -> bool:
+        return all(number < count for number in self.writers.get(name, ()))
+
+    def _goes_on(self, stuck: Stuck | None, keys: list[int]) -> bool:
+        """Whether a thread that waits could see already what ends its wait.
+
+        It goes on in some execution when whatever was written last to its cell ends the wait; the execution in which
+        it does is looked at, and shows every race that the shorter one does.
+        """
+        if stuck is None or stuck.cell is None or not self._settled(stuck.name, len(keys)):
+            return False
+        last = [self.writes[k][stuck.name][-1] for k in keys if stuck.name in self.writes[k]]
+        return bool(last) and not any(v in stuck.values for v in last)
+
+    def _coherent(self, keys: list[int]) -> bool:
+        """Whether nobody sees the values of one writer in another order than they were written in."""
+        for reader in keys:
+            for name, seen in self.reads[reader].items():
+                if name in self.loose or not self._settled(name, len(keys)):
+                    continue
+                writing = [k for k in keys if name in self.writes[k]]
+                if writing and (len(writing) > 1 or writing[0] == reader):
+                    continue
+                written = self.writes[writing[0]][name] if writing else ()
+                if len(set(written)) < len(written) or not STARTS.isdisjoint(written):
+                    continue
+                rank = {value: at for at, value in enumerate(written)}
+                ranks = [rank.get(value, -1) for value in seen]
+                if any(b < a for a, b in pairwise(ranks)) or any(v not in rank and v not in STARTS for v in seen):
+                    return False
         return True
 
-    return possible
 
-
-def _last(trace: Trace, name: str) -> int | None:
-    for event in reversed(trace.events):
-        if event.kind == "W" and event.location is not None and event.location.cell == name:
-            return event.value
-    return None
+def _values(way: Way, kind: str) -> dict[str, tuple[int, ...]]:
+    """The values that a way reads or writes, by cell, in its order."""
+    out: dict[str, tuple[int, ...]] = {}
+    for event in way.trace.events:
+        if event.kind == kind and event.location is not None:
+            out[event.location.cell] = (*out.get(event.location.cell, ()), event.value)
+    return out

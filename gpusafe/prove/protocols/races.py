@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from gpusafe.prove.memory_model import relation as rel
+from gpusafe.prove.memory_model.axioms import coherences, fence_order
 from gpusafe.prove.memory_model.causality import causes
 from gpusafe.prove.memory_model.events import Event
 from gpusafe.prove.memory_model.execution import Execution
+from gpusafe.prove.memory_model.search import sc_orders
 from gpusafe.prove.memory_model.structure import structure
 from gpusafe.prove.protocols.way import Use, Way
 from gpusafe.prove.protocols.world import World
@@ -80,18 +82,21 @@ def follows(race: Race) -> bool:
 
 
 def narrow(race: Race) -> bool:
-    """Whether the two would be ordered if all scopes included all threads."""
-    execution = race.execution
-    old = execution.structure
+    """Whether the execution could not race if all scopes included all threads."""
+    old = race.execution.structure
     traces = tuple(replace(w.trace, events=tuple(_widened(e) for e in w.trace.events)) for w in race.ways)
-    initial = {
-        e.location.cell: e.value for e in old.events[: old.starts[0]] if e.location is not None
-    }  # the writes of the initial state come first
+    initial = {e.location.cell: e.value for e in old.events if e.location is not None and e.thread < 0}
     s = structure(old.model, initial, traces)
-    caused = causes(s, execution.rf, execution.sync_fence, execution.sync_barrier)
     i, j = race.first.event, race.second.event
-    atomic = race.first.use.mode == race.second.use.mode == "atomic" and s.ms[i] >> j & 1
-    return bool(caused.base[i] >> j & 1 or caused.base[j] >> i & 1 or atomic)
+    if race.first.use.mode == race.second.use.mode == "atomic" and s.ms[i] >> j & 1:
+        return True
+    for sync_fence in sc_orders(s):
+        caused = causes(s, race.execution.rf, sync_fence, race.execution.sync_barrier)
+        if caused.base[i] >> j & 1 or caused.base[j] >> i & 1 or not fence_order(sync_fence, caused):
+            continue
+        if next(coherences(s, race.execution.rf, caused), None) is not None:
+            return False
+    return True
 
 
 def _widened(event: Event) -> Event:

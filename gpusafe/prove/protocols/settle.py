@@ -20,10 +20,11 @@ from gpusafe.prove.protocols.explore import Ground, found_races, ways_of
 from gpusafe.prove.protocols.participants import active, teams
 from gpusafe.prove.protocols.races import Race
 from gpusafe.prove.protocols.way import Who
-from gpusafe.prove.protocols.world import Code
+from gpusafe.prove.protocols.world import Budget, Code
 from gpusafe.prove.replay import EXTREMES, SCALARS, concrete, memory_of
 
 MOST = 6  # threads that a proof follows together
+COST = (500_000, 4_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def prove(kernel: Kernel, context: LaunchContext, written: frozenset[str]) -> Se
     launch = _certain(kernel, context)
     if launch is None:
         return OPEN
-    ground = Ground(kernel, launch, written, False, Code())
+    ground = Ground(kernel, launch, written, False, Code(), Budget(*COST))
     try:
         threads = active(ground, MOST)
         if not threads:
@@ -116,16 +117,16 @@ def refute(
         return None
     shown: tuple[Race, ConcreteLaunch] | None = None
     for launch in _launches(kernel, context, model):
-        code = Code()
+        code, budget = Code(), Budget(*COST)
         first = _search(
-            Ground(kernel, replace(launch, contents=memory_of(kernel, 1)), written, True, code), region, model
+            Ground(kernel, replace(launch, contents=memory_of(kernel, 1)), written, True, code, budget), region, model
         )
         if first is None:
             return None
         race, team = first
         if race.first.use.data or race.second.use.data:
             for seed in EXTREMES:
-                other = Ground(kernel, replace(launch, contents=memory_of(kernel, seed)), written, True, code)
+                other = Ground(kernel, replace(launch, contents=memory_of(kernel, seed)), written, True, code, budget)
                 if not any(r.spans == race.spans for r in _races(other, team, region)):
                     return None
         shown = shown or (race, launch)

@@ -24,16 +24,16 @@ class Turn:
 
 @dataclass(slots=True)
 class Frame:
-    """Statements under way; ``label`` is set for blocks and loops, ``turn`` for loops."""
+    """Statements under way; ``label`` is set for blocks and loops, ``turns`` (since the last write) for loops."""
 
     body: tuple[ir.Stmt, ...]
     label: str | None = None
     loop: ir.Loop | None = None
     at: int = 0
-    turn: Turn | None = None
+    turns: tuple[Turn, ...] = ()
 
     def copy(self) -> Frame:
-        return Frame(self.body, self.label, self.loop, self.at, self.turn)
+        return Frame(self.body, self.label, self.loop, self.at, self.turns)
 
 
 @dataclass(slots=True)

@@ -20,6 +20,7 @@ from gpusafe.prove.protocols.world import World, name_of
 STEPS = 60_000  # of one thread on all its ways
 WAYS = 1_500
 EVENTS = 40  # of one way
+TURNS = 8  # of a loop that are compared
 
 
 class Unfolder(Steps):
@@ -68,6 +69,7 @@ class Unfolder(Steps):
         """Runs until the way ends or forks; what is left of a fork is put aside."""
         while True:
             self.steps += 1
+            self.world.budget.step()
             if self.steps > STEPS or len(state.events) > EVENTS:
                 self._end(state, cut=True)
                 return
@@ -106,7 +108,8 @@ class Unfolder(Steps):
             case ir.Block(label=label, body=body):
                 state.frames.append(Frame(body, label))
             case ir.Loop(label=label, body=body):
-                state.frames.append(Frame(body, label, stmt, 0, self._turn(state, stmt)))
+                waits = self.world.code.loop(stmt)[1]
+                state.frames.append(Frame(body, label, stmt, 0, (self._turn(state, stmt),) if waits else ()))
             case ir.Break(label=label):
                 self._leave(state, label)
                 state.frames.pop()
@@ -133,27 +136,29 @@ class Unfolder(Steps):
             state.frames.pop()
 
     def _turn(self, state: State, loop: ir.Loop) -> Turn:
-        anew, waits = self.world.code.loop(loop)
-        if waits:
-            self._flush(state)
+        self._flush(state)
+        anew = self.world.code.loop(loop)[0]
         env = {k: v for k, v in state.env.items() if k not in anew}
         return Turn(len(state.events), env, dict(state.local))
 
     def _next_turn(self, state: State, frame: Frame) -> bool:
         """Starts the next turn of a loop, unless the last one has changed nothing: the thread waits."""
-        assert frame.loop is not None and frame.turn is not None
-        before, now = frame.turn, self._turn(state, frame.loop)
-        turn = state.events[before.events :]
-        quiet = not any(e.kind in "WD" for e in turn)
-        if turn and quiet and _same(before.env, now.env) and _same(before.local, now.local):
+        assert frame.loop is not None
+        frame.at = 0
+        if not frame.turns:
+            return True
+        now = self._turn(state, frame.loop)
+        before = next((t for t in reversed(frame.turns) if _alike(t, now)), None)
+        turn = state.events[before.events :] if before is not None else []
+        if before is not None and turn and not any(e.kind in "WD" for e in turn):
             reads = [e for e in turn if e.kind == "R"]
-            if len(reads) == 1 and not any(e.kind == "F" for e in turn):
-                at = before.events
-                self._wait(state, at, self._cell_of(reads[0]), reads[0].value)
+            if before is frame.turns[-1] and len(reads) == 1 and not any(e.kind == "F" for e in turn):
+                self._wait(state, before.events, self._cell_of(reads[0]), reads[0].value)
             else:
                 self._wait(state, len(state.events), None, 0)
             return False
-        frame.at, frame.turn = 0, now
+        written = any(e.kind in "WD" for e in state.events[frame.turns[-1].events :])
+        frame.turns = (now,) if written else (*frame.turns[-TURNS:], now)
         return True
 
     def _wait(self, state: State, end: int, cell: Cell | None, value: int) -> None:
@@ -164,6 +169,10 @@ class Unfolder(Steps):
         self._flush(state)
         trace = Trace(tuple(state.events), {}, Ending.CUT if cut else Ending.DONE)
         self.out.append(Way(self.who, trace, tuple(state.spans), tuple(state.uses), None, cut))
+
+
+def _alike(one: Turn, two: Turn) -> bool:
+    return _same(one.env, two.env) and _same(one.local, two.local)
 
 
 def _same(a: dict[Any, Any], b: dict[Any, Any]) -> bool:

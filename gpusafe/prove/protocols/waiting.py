@@ -24,7 +24,8 @@ def overwritten(body: tuple[ir.Stmt, ...]) -> frozenset[str]:
             for root in expressions(inner):
                 used |= variables(root) if root is not None else set()
         if not isinstance(stmt, STRAIGHT):
-            if any(isinstance(s, ir.Break | ir.Continue | ir.Return | ir.Assume) for s in inside):
+            labels = {s.label for s in inside if isinstance(s, ir.Block | ir.Loop)}
+            if any(isinstance(s, ir.Break | ir.Continue) and s.label not in labels for s in inside):
                 break
             continue
         dead |= {v for v in assigned_by(stmt) if v not in used}

@@ -8,7 +8,7 @@ from typing import Any
 
 from gpusafe.dataflow.arith import clip
 from gpusafe.dataflow.concrete import ConcreteLaunch
-from gpusafe.dataflow.concrete.evaluate import UNKNOWN, compile_expr
+from gpusafe.dataflow.concrete.evaluate import UNKNOWN, Unknowable, compile_expr
 from gpusafe.dataflow.taint import walk
 from gpusafe.ir import kernel as ir
 from gpusafe.ir.expr import Expr, Type
@@ -41,6 +41,26 @@ class Code:
         return found[1:]
 
 
+@dataclass(slots=True)
+class Budget:
+    """What a question may cost: steps of the interpreter, and candidate executions."""
+
+    steps: int
+    candidates: int
+
+    def step(self) -> None:
+        """Takes one step."""
+        self.steps -= 1
+        if self.steps < 0:
+            raise Unknowable("the threads take too many steps")
+
+    def candidate(self) -> None:
+        """Looks at one candidate."""
+        self.candidates -= 1
+        if self.candidates < 0:
+            raise Unknowable("there are too many executions")
+
+
 @dataclass(frozen=True, slots=True)
 class World:
     """What all threads share.
@@ -55,7 +75,8 @@ class World:
     written: frozenset[str]
     charitable: bool
     values: dict[Cell, tuple[int, ...]]
-    code: Code = field(default_factory=Code)
+    code: Code
+    budget: Budget
     found: set[Cell] = field(default_factory=set)
     cells: dict[str, Cell] = field(default_factory=dict)  # by the names that events have for them
     spaces: Mapping[str, Space] = field(default_factory=dict)
