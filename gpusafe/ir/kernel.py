@@ -364,6 +364,8 @@ class Kernel:
     next. ``assumes`` are conditions that the user vouches for: unlike ``requires``, no launch is held to them.
     ``launched``: the launches that its own CUDA C file makes.
     ``granted``: what the front end took for granted, in words; a proof lists it among its assumptions.
+    ``unheld``: conditions that the source states and the front end left out: a proof needs none of them, and a
+    counterexample may be one that they exclude.
     """
 
     name: str
@@ -381,6 +383,7 @@ class Kernel:
     monotone: tuple[str, ...] = ()
     assumes: tuple[Expr, ...] = ()
     granted: tuple[str, ...] = ()
+    unheld: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:

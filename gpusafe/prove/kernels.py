@@ -59,6 +59,21 @@ def check_kernel(kernel: Kernel, sites: Sequence[LaunchSite] = ()) -> KernelResu
 
     ``sites`` are the launches of this kernel in sight; they decide where no contract does.
     """
+    result = _checked(kernel, sites)
+    if not kernel.unheld:
+        return result
+    return replace(result, obligations=tuple(_within_unheld(kernel, o) for o in result.obligations))
+
+
+def _within_unheld(kernel: Kernel, found: Obligation) -> Obligation:
+    """A counterexample counts for nothing where the source states conditions that it may break."""
+    if found.verdict is not Verdict.REFUTED:
+        return found
+    reason = f"the counterexample may break what the source requires: `{kernel.unheld[0]}`, which is not modelled"
+    return Obligation(found.rule, found.question, Verdict.UNKNOWN, found.span, reason)
+
+
+def _checked(kernel: Kernel, sites: Sequence[LaunchSite]) -> KernelResult:
     under = _under_contract(kernel)
     in_sight = bool(sites or kernel.launched)
     if under is not None and not (in_sight and needs_run(kernel)):

@@ -129,9 +129,12 @@ class Context:
     settled: set[str] = field(default_factory=set)
     used_labels: set[str] = field(default_factory=set)
     constants: dict[object, Operand | None] = field(default_factory=dict)
+    labels: dict[tuple[int, str], str] = field(default_factory=dict)
+    jumped: set[str] = field(default_factory=set)
     depth: int = 0
     constant_only: bool = False
     requires: list[Expr] = field(default_factory=list)
+    unheld: dict[str, None] = field(default_factory=dict)
     granted: dict[str, None] = field(default_factory=dict)
     tables: dict[str, tuple[Expr, ...] | None] = field(default_factory=dict)
     table_pointers: set[str] = field(default_factory=set)

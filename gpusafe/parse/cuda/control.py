@@ -13,6 +13,7 @@ from gpusafe.parse.cuda.context import ClassInstance, Context, LoopLabels, Scope
 from gpusafe.parse.cuda.declarations import declare, unknown_variable
 from gpusafe.parse.cuda.expressions import discard
 from gpusafe.parse.cuda.inlining import return_from
+from gpusafe.parse.cuda.jumps import goto, sequence
 from gpusafe.parse.cuda.operands import condition_of, value_of
 from gpusafe.parse.cuda.operators import apply
 from gpusafe.parse.cuda.places import truth
@@ -37,8 +38,7 @@ def execute(x: Context, stmt: s.Stmt) -> None:
 
 def _compound(x: Context, stmt: s.Compound) -> None:
     with x.inside(x.scope.inner()):
-        for inner in stmt.stmts:
-            x.execute(inner)
+        sequence(x, stmt.stmts)
 
 
 def _declare(x: Context, stmt: s.Declare) -> None:
@@ -395,6 +395,8 @@ def _bad(x: Context, stmt: s.BadStmt) -> None:
 
 _HANDLERS: dict[type[s.Stmt], Callable[..., None]] = {
     s.Compound: _compound,
+    s.Goto: goto,
+    s.Labelled: lambda x, stmt: sequence(x, (stmt,)),
     s.Declare: _declare,
     s.Define: _define,
     s.Evaluate: _evaluate,

@@ -13,6 +13,7 @@ from gpusafe.parse.cuda.context import Context, Frame, Scope, TooDeep, Unsupport
 from gpusafe.parse.cuda.control import execute
 from gpusafe.parse.cuda.emit import TooLarge
 from gpusafe.parse.cuda.expressions import evaluate
+from gpusafe.parse.cuda.jumps import sequence
 from gpusafe.parse.cuda.operands import declare_result
 from gpusafe.parse.cuda.places import write
 from gpusafe.parse.cuda.program import Program
@@ -96,6 +97,7 @@ def _lowered(program: Program, instance: Instance, in_memory: frozenset[int]) ->
         tuple(x.requires),
         generic=generic,
         granted=tuple(x.granted),
+        unheld=tuple(x.unheld),
     )
     return kernel, frozenset(x.wanted_in_memory) - in_memory
 
@@ -177,8 +179,7 @@ def _body(x: Context, function: s.Function, params: list[_Parameter]) -> list[k.
             for node, param in zip(function.params, params, strict=True):
                 x.bind(node.name, _bound(x, param, node, assigned))
             with x.inside(x.scope.inner()):
-                for stmt in function.body.stmts:
-                    x.execute(stmt)
+                sequence(x, function.body.stmts)
     except _FATAL as problem:
         why = "it is too large after inlining" if isinstance(problem, TooLarge) else "it nests too deeply"
         return [k.Unmodelled(function.span, f"the body of `{function.name}`: {why}")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpusafe.ir.expr import U32, Const, Special
+from gpusafe.ir.expr import U32, Const, Opaque, Special
 from gpusafe.parse.cuda import syntax as s
 from gpusafe.parse.cuda import terms
 from gpusafe.parse.cuda import types as t
@@ -39,6 +39,9 @@ def look_up(x: Context, name: s.Name) -> Operand:
             return index_variable(_INDEX_VARIABLES[last])
         if last == "warpSize":
             return Term(t.INT, terms.integer(32, t.INT.type))
+        if last.startswith("CUDART_") and last not in x.program.globals:  # math_constants.h: numbers, never indices
+            real = t.FLOAT if last.endswith("_F") else t.DOUBLE
+            return Term(real, Opaque(real.type, last, ()))
     else:
         found = _scoped(x, qualifier, last, name)
         if found is not None:

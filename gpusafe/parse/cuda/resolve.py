@@ -156,7 +156,7 @@ def program_type(
     x: Context, qualifier: str, last: str, args: tuple[s.TypeNode | s.Expr, ...] | None, depth: int
 ) -> t.CType | None:
     """A type that the unit declares outside functions."""
-    known = x.program.aliases.get(last)
+    known = [a for a in x.program.aliases.get(last, ()) if not _names_itself(a)]
     for alias in pick_scoped(known, qualifier, x.scope.namespace) if known else ():
         scope = Scope(None, {}, alias.scope)
         if alias.template:
@@ -170,6 +170,15 @@ def program_type(
     if last in x.program.enumerations:
         return enumeration_type(x, x.program.enumerations[last])
     return None
+
+
+def _names_itself(alias: s.Alias) -> bool:
+    """``typedef struct Node {..} Node``."""
+    match alias.type:
+        case s.TypeName(name=name, args=None):
+            return name.rpartition(" ")[2] == alias.name
+        case _:
+            return False
 
 
 def _member_type(x: Context, name: str, args: tuple[s.TypeNode | s.Expr, ...] | None, depth: int) -> t.CType | None:

@@ -7,7 +7,7 @@ from dataclasses import fields
 
 from gpusafe.parse.cuda import syntax as s
 
-_LEAVES = frozenset({"span", "name", "op", "flags"})
+_LEAVES = frozenset({"span", "name", "op", "flags", "label"})
 _PARTS: dict[type[s.Node], tuple[str, ...]] = {
     kind: tuple(f.name for f in fields(kind) if f.name not in _LEAVES)
     for kind in vars(s).values()

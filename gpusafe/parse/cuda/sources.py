@@ -16,6 +16,7 @@ from gpusafe.parse.workspace_model import Workspace
 
 _HEADERS = (".h", ".hpp", ".cuh", ".inl", ".inc", ".cu")
 _MAX_HEADER = 2_000_000
+_LEVELS_UP = 2  # `#include "../common.h"` of a file or folder that is checked alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,10 @@ def _header(workspace: Workspace, beside: str) -> tuple[str, str] | None:
         return None
     try:
         real = path.resolve(strict=True)
-        if not any(real.is_relative_to(root.resolve()) for root in workspace.roots):
+        near = [root.resolve() for root in workspace.roots]
+        if real == Path(os.path.abspath(beside)):  # no link led there: what lies beside the tree is near enough
+            near += [up for root in near for up in root.parents[:_LEVELS_UP] if up != up.parent]
+        if not any(real.is_relative_to(root) for root in near):
             return None
         if real.stat().st_size > _MAX_HEADER:
             return None

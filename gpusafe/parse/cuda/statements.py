@@ -75,15 +75,38 @@ def _vexing(r: Reader, node: Tree, kind: s.TypeNode, flags: frozenset[str]) -> s
     items: list[s.Expr] = []
     for child in named(listed):
         type_node = child.child_by_field_name("type")
-        if child.type != "parameter_declaration" or type_node is None or child.child_by_field_name("declarator"):
+        if child.type != "parameter_declaration" or type_node is None:
             return None
         if type_node.type not in ("type_identifier", "qualified_identifier", "template_type"):
             return None
-        items.append(r.expr(type_node))
+        item = _subscripted(r, type_node, child.child_by_field_name("declarator"))
+        if item is None:
+            return None
+        items.append(item)
     if not items:
         return None
     init = items[0] if len(items) == 1 else s.Braces(r.span(listed), tuple(items))
     return s.Variable(r.span(node), text(name), kind, init, flags, True)
+
+
+def _subscripted(r: Reader, base: Tree, declarator: Tree | None) -> s.Expr | None:
+    """``table[i][j]``, which reads as an array type without a name; None when it can be nothing else than a type."""
+    if declarator is not None and declarator.type == "pointer_declarator":  # `float square(r * r)`
+        other = declarator.child_by_field_name("declarator")
+        if other is None or other.type != "identifier":
+            return None
+        return s.Binary(r.span(base), "*", r.expr(base), r.expr(other))
+    sizes: list[Tree] = []
+    while declarator is not None:
+        size = declarator.child_by_field_name("size")
+        if declarator.type != "abstract_array_declarator" or size is None:
+            return None
+        sizes.append(size)
+        declarator = declarator.child_by_field_name("declarator")
+    found = r.expr(base)
+    for size in reversed(sizes):
+        found = s.Index(r.span(base), found, (r.expr(size),))
+    return found
 
 
 def _declaration(r: Reader, tree: Tree) -> s.Stmt:
@@ -240,8 +263,8 @@ _STATEMENTS: dict[str, Callable[[Reader, Tree], s.Stmt]] = {
     "return_statement": _return,
     "break_statement": lambda r, t: s.Break(r.span(t)),
     "continue_statement": lambda r, t: s.Continue(r.span(t)),
-    "goto_statement": lambda r, t: s.BadStmt(r.span(t), f"`{brief(t)}`"),
-    "labeled_statement": lambda r, t: s.BadStmt(r.span(t), "a label for `goto`"),
+    "goto_statement": lambda r, t: _goto(r, t),
+    "labeled_statement": lambda r, t: _labelled(r, t),
     "static_assert_declaration": lambda r, t: s.Empty(r.span(t)),
     "using_declaration": _define,
     "namespace_alias_definition": _define,
@@ -254,6 +277,19 @@ _STATEMENTS: dict[str, Callable[[Reader, Tree], s.Stmt]] = {
     "attributed_statement": lambda r, t: _child_last(r, t),
     ";": lambda r, t: s.Empty(r.span(t)),
 }
+
+
+def _goto(r: Reader, tree: Tree) -> s.Stmt:
+    label = tree.child_by_field_name("label")
+    return s.Goto(r.span(tree), text(label)) if label is not None else s.BadStmt(r.span(tree), f"`{brief(tree)}`")
+
+
+def _labelled(r: Reader, tree: Tree) -> s.Stmt:
+    label = tree.child_by_field_name("label")
+    if label is None:
+        return s.BadStmt(r.span(tree), "a label for `goto`")
+    rest = [c for c in named(tree) if c.start_byte > label.start_byte]
+    return s.Labelled(r.span(tree), text(label), statement(r, rest[-1]) if rest else s.Empty(r.span(tree)))
 
 
 def _child_last(r: Reader, tree: Tree) -> s.Stmt:

@@ -323,6 +323,19 @@ class Compound(Stmt):
 
 
 @dataclass(frozen=True, slots=True)
+class Goto(Stmt):
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled(Stmt):
+    """``label: stmt``, the target of a ``goto``."""
+
+    label: str
+    stmt: Stmt
+
+
+@dataclass(frozen=True, slots=True)
 class If(Stmt):
     init: Stmt | None
     cond: Expr | Variable

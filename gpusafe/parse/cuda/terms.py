@@ -21,6 +21,7 @@ from gpusafe.ir.expr import (
     Opaque,
     PtrAdd,
     PtrUnknown,
+    Select,
     Type,
     Unary,
     Var,
@@ -195,6 +196,23 @@ def not_null(pointer: Expr) -> Expr:
 NULL = PtrUnknown(PTR, "the null pointer")
 
 
+def replaced(term: Expr, var: Expr, value: Expr) -> Expr:
+    """The term with ``value`` in the place of ``var``."""
+    if term == var:
+        return value
+    match term:
+        case Binary(op=op, a=a, b=b):
+            return binary(op, replaced(a, var, value), replaced(b, var, value))
+        case Unary(op=op, a=a):
+            return unary(op, replaced(a, var, value))
+        case Cast(type=type_, a=a):
+            return cast(replaced(a, var, value), type_)
+        case Select(cond=cond, a=a, b=b):
+            return select(replaced(cond, var, value), replaced(a, var, value), replaced(b, var, value))
+        case _:
+            return term
+
+
 def has_variables(term: Expr) -> bool:
     """Whether a local variable occurs in the term (its value then depends on when it is read)."""
     return any(isinstance(t, Var) for t in walk(term))
@@ -211,6 +229,7 @@ __all__ = [
     "negate",
     "not_null",
     "pointer_at",
+    "replaced",
     "scaled",
     "select",
     "unary",

@@ -216,11 +216,17 @@ _STATES: dict[str, Struct] = {
 _STD = ("std::", "cuda::std::", "::")
 
 
+_EXTENTS: dict[str, Struct] = {
+    name: Struct(name, tuple(Field(n, Scalar(ir.U64), 8 * i) for i, n in enumerate(names)), 8 * len(names), 8)
+    for name, names in (("cudaExtent", ("width", "height", "depth")), ("cudaPos", ("x", "y", "z")))
+}
+
+
 def builtin_type(name: str) -> CType | None:
     """The type that the language or the CUDA headers give a name, None when they give it none."""
     for prefix in _STD:
         name = name.removeprefix(prefix)
-    return _BY_NAME.get(name) or _VECTORS.get(name) or _STATES.get(name)
+    return _BY_NAME.get(name) or _VECTORS.get(name) or _STATES.get(name) or _EXTENTS.get(name)
 
 
 def vector_of(base: str, count: int) -> Struct | None:

@@ -337,7 +337,13 @@ def test_an_address_computed_in_assembly_is_still_the_pointer() -> None:
 
 @pytest.mark.parametrize(
     "statement",
-    ["unknown(a);", "goto end; end: ;", 'asm volatile("wgmma.fence.sync.aligned;");', "a[0] = undeclared;", "new int;"],
+    [
+        "unknown(a);",
+        "again: ; goto again;",
+        'asm volatile("wgmma.fence.sync.aligned;");',
+        "a[0] = undeclared;",
+        "new int;",
+    ],
 )
 def test_what_is_not_modelled_is_said_and_costs_that_statement_only(statement: str) -> None:
     kernel = _body(f"{statement} a[1] = 2;")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from gpusafe.parse.cuda.builtin.async_copy import ASYNC
 from gpusafe.parse.cuda.builtin.atomics import ATOMICS
 from gpusafe.parse.cuda.builtin.bulk import BULK
+from gpusafe.parse.cuda.builtin.claims import CLAIMS
 from gpusafe.parse.cuda.builtin.groups import GROUP_FUNCTIONS, GROUP_METHODS
 from gpusafe.parse.cuda.builtin.helper_math import HELPERS
 from gpusafe.parse.cuda.builtin.maths import MATHS, math_by_pattern
@@ -27,6 +28,7 @@ Method = Callable[[Context, CallSite, HandleValue], Operand]
 _FUNCTIONS: dict[str, Builtin] = {
     **HELPERS,
     **SYNC,
+    **CLAIMS,
     **WARP,
     **ATOMICS,
     **MEMORY,

@@ -73,6 +73,15 @@ def _component(name: str, field: t.Field, parts: tuple[Expr, ...]) -> Term:
     return Term(field.type, Opaque(field.type.type, f"{name}.{field.name}", parts))
 
 
+def _sum_of_differences(x: Context, site: CallSite) -> Operand:
+    """``__usad4(a, b, c)`` of the samples that sum absolute differences of bytes."""
+    values = site.values(x)
+    if not all(isinstance(v, Term) and isinstance(v.type, t.Scalar) for v in values):
+        raise Unsupported(f"the call of `{site.last}`, which is not in this file")
+    x.grant(f"`{site.last}` is a function of its arguments")
+    return Term(t.UINT, Opaque(t.UINT.type, site.last, tuple(expression(x, v) for v in values)))
+
+
 HELPERS: dict[str, Builtin] = {
     "dot": _scalar(2),
     "length": _scalar(1),
@@ -80,6 +89,8 @@ HELPERS: dict[str, Builtin] = {
     "normalize": _vector(1),
     "reflect": _vector(2),
     "lerp": _vector(3),
+    "lerpf": _vector(3),
+    "__usad4": _sum_of_differences,
     "smoothstep": _vector(3),
     "fracf": _vector(1),
     "fracs": _vector(1),

@@ -11,6 +11,7 @@ from gpusafe.parse.cuda import types as t
 from gpusafe.parse.cuda.builtin.site import CallSite
 from gpusafe.parse.cuda.context import Context, Unsupported
 from gpusafe.parse.cuda.convert import convert, expression
+from gpusafe.parse.cuda.operators import GRANTED
 from gpusafe.parse.cuda.places import dereference, write
 from gpusafe.parse.cuda.values import AddressOf, Aggregate, NoValue, Operand, Term, UnknownValue, Value
 
@@ -22,15 +23,55 @@ def _extreme(op: Op) -> Builtin:
 
     def handler(x: Context, site: CallSite) -> Operand:
         values = site.values(x)
+        if any(isinstance(v, Aggregate) for v in values):
+            return by_component(x, site, values, lambda parts: _fold(x, op, parts, site))
         kinds = [v.type for v in values]
-        found = values[0]
-        for value in values[1:]:
-            found = _pair(x, op, found, value, site)
+        found = _fold(x, op, values, site)
         if all(isinstance(k, t.Scalar) and k == kinds[0] for k in kinds):
             return convert(x, found, kinds[0], site.span)  # `std::min<T>` keeps its type
         return found
 
     return handler
+
+
+def _fold(x: Context, op: Op, values: tuple[Value, ...], site: CallSite) -> Value:
+    found = values[0]
+    for value in values[1:]:
+        found = _pair(x, op, found, value, site)
+    return found
+
+
+def by_component(
+    x: Context, site: CallSite, values: tuple[Value, ...], each: Callable[[tuple[Value, ...]], Value]
+) -> Value:
+    """A function of numbers on vectors, as NVIDIA's helper_math.h has it: component by component, numbers repeated."""
+    kind = next(v.type for v in values if isinstance(v, Aggregate))
+    fits = all(t.same(v.type, kind) or (isinstance(v, Term) and isinstance(v.type, t.Scalar)) for v in values)
+    if not kind.vector or not fits:
+        raise Unsupported(f"the call of `{site.last}` on a `{t.show(kind)}`")
+    x.grant(GRANTED)
+    made: list[Value] = []
+    for index, field in enumerate(kind.fields):
+        parts = tuple(v.fields[index] if isinstance(v, Aggregate) else v for v in values)
+        made.append(convert(x, each(parts), field.type, site.span))
+    return Aggregate(kind, tuple(made))
+
+
+def _clamp(x: Context, site: CallSite) -> Operand:
+    """``clamp(v, low, high)`` of helper_math.h, ``std::clamp``."""
+    values = site.values(x)
+    if len(values) != 3:
+        raise Unsupported(f"`{site.last}` with {len(values)} arguments")
+
+    def each(parts: tuple[Value, ...]) -> Value:
+        value, low, high = parts
+        return _pair(x, Op.MAX, low, _pair(x, Op.MIN, value, high, site), site)
+
+    if any(isinstance(v, Aggregate) for v in values):
+        return by_component(x, site, values, each)
+    if site.name == site.last:
+        x.grant(GRANTED)
+    return convert(x, each(values), values[0].type, site.span)
 
 
 def _pair(x: Context, op: Op, a: Value, b: Value, site: CallSite) -> Value:
@@ -42,6 +83,12 @@ def _pair(x: Context, op: Op, a: Value, b: Value, site: CallSite) -> Value:
 
 def _absolute(x: Context, site: CallSite) -> Operand:
     value = site.value(x, 0)
+    if isinstance(value, Aggregate):
+        return by_component(x, site, (value,), lambda parts: _magnitude(x, parts[0]))
+    return _magnitude(x, value)
+
+
+def _magnitude(x: Context, value: Value) -> Value:
     expr = expression(x, value)
     if expr.type.kind == "float":
         return Term(value.type, terms.unary(Op.ABS, expr))
@@ -327,6 +374,7 @@ MATHS: dict[str, Builtin] = {
     **{name: _extreme(Op.MIN) for name in ("min", "umin", "llmin", "ullmin", "fmin", "fminf", "__hmin", "__hmin_nan")},
     **{name: _extreme(Op.MAX) for name in ("max", "umax", "llmax", "ullmax", "fmax", "fmaxf", "__hmax", "__hmax_nan")},
     **dict.fromkeys(("abs", "labs", "llabs", "fabs", "fabsf", "__habs"), _absolute),
+    "clamp": _clamp,
     "__popc": _bits(Op.POPC, U32),
     "__popcll": _bits(Op.POPC, U64),
     "__clz": _bits(Op.CLZ, U32),

@@ -93,6 +93,7 @@ MEMORY: dict[str, Builtin] = {
     "__isShared": _in_space,
     "__isGlobal": _in_space,
     "printf": _silent,
+    "cuPrintf": _silent,
     "__nanosleep": _silent,
     "__prof_trigger": _silent,
     "__brkpt": _silent,

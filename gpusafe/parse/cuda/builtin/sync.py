@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gpusafe.ir import kernel as k
-from gpusafe.ir.expr import FALSE, I32, U32, Opaque, Var
-from gpusafe.parse.cuda import terms
+from gpusafe.ir.expr import FALSE, I32, U32
 from gpusafe.parse.cuda import types as t
 from gpusafe.parse.cuda.builtin.site import CallSite
 from gpusafe.parse.cuda.context import Context, Unsupported
@@ -53,35 +52,12 @@ def _trap(x: Context, site: CallSite) -> Operand:
     return NOTHING
 
 
-def _assume(x: Context, site: CallSite) -> Operand:
+def _assert(x: Context, site: CallSite) -> Operand:
     cond = truth(site.value(x, 0))
     x.emit(k.Assume(site.span, cond, f"`{site.last}`"))
     return NOTHING
 
 
-def _said(x: Context, site: CallSite) -> Operand:
-    """A claim for another prover (GPUVerify's assertions and invariants): it does nothing when the kernel runs."""
-    return NOTHING
-
-
-def _requires(x: Context, site: CallSite) -> Operand:
-    """``__requires(c)`` of GPUVerify: what its user states about every launch, at the start of a kernel.
-
-    In a device function it is a claim about the callers.
-    """
-    if len(x.frames) > 1:
-        return NOTHING
-    with x.without_statements() as made:
-        cond = truth(site.value(x, 0))
-    uniform = all(not isinstance(part, (Var, Opaque)) for part in terms.walk(cond))
-    at_top = len(x.frames) == 1 and len(x.emitter.lists) == _LISTS_AT_TOP
-    if made or not uniform or not at_top:
-        raise Unsupported("a condition of `__requires` that is not about the launch alone")
-    x.requires.append(cond)
-    return NOTHING
-
-
-_LISTS_AT_TOP = 2  # the emitter's own list and the one of the kernel's body
 ORDERS = {
     "memory_order_relaxed": k.Order.RELAXED,
     "memory_order_consume": k.Order.ACQUIRE,
@@ -132,11 +108,6 @@ def _cluster(action: str) -> Builtin:
     return handler
 
 
-CLAIMS = (
-    "__assert", "__global_assert", "__invariant", "__global_invariant", "__function_wide_invariant",
-    "__candidate_assert", "__candidate_invariant", "__candidate_global_invariant", "__ensures", "__global_ensures",
-    "__requires_fresh_array", "__function_wide_candidate_invariant", "__candidate_ensures", "__candidate_requires",
-)  # fmt: skip
 SYNC: dict[str, Builtin] = {
     "__syncthreads": _syncthreads,
     "__barrier_sync": lambda x, site: _named_barrier(x, site),
@@ -152,11 +123,7 @@ SYNC: dict[str, Builtin] = {
     "__builtin_trap": _trap,
     "__builtin_unreachable": _trap,
     "__assert_fail": _trap,
-    "assert": _assume,
-    "__requires": _requires,
-    **dict.fromkeys(CLAIMS, _said),
-    "__assume": _assume,
-    "__builtin_assume": _assume,
+    "assert": _assert,
     "cuda::atomic_thread_fence": _named_fence,
     "cuda::std::atomic_thread_fence": _named_fence,
     "atomic_thread_fence": _named_fence,
