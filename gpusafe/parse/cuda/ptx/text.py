@@ -103,5 +103,5 @@ def address(operand: str) -> tuple[str, int] | None:
     if not (operand.startswith("[") and operand.endswith("]")):
         return None
     inner = operand[1:-1].replace(" ", "")
-    found = re.fullmatch(r"([%\w$\0\[\]]+?)(?:\+(-?(?:0x[0-9a-fA-F]+|\d+)))?", inner)
+    found = re.fullmatch(r"([%\w$\0\[\]'.]+?)(?:\+(-?(?:0x[0-9a-fA-F]+|\d+)))?", inner)
     return (found.group(1), int(found.group(2) or "0", 0)) if found is not None else None

@@ -1,0 +1,113 @@
+"""Declarations: variables with alignment, sizes and initialisers, parameters (PTX ISA, "State Spaces, Types, and Variables")."""
+
+from __future__ import annotations
+
+from gpusafe.parse.ptx.cursor import Cursor
+from gpusafe.parse.ptx.lex import PtxError
+from gpusafe.parse.ptx.syntax import BYTES, Param, Variable
+
+SPACES = {".global": "global", ".shared": "shared", ".const": "const", ".local": "local", ".param": "param",
+          ".tex": "global"}  # fmt: skip
+_VECTORS = {".v2": 2, ".v4": 4, ".v8": 8}
+
+
+def space_of(word: str) -> str | None:
+    """The state space that a word such as ``.shared`` or ``.shared::cta`` names."""
+    return SPACES.get(word.partition("::")[0])
+
+
+def variables(cursor: Cursor, extern: bool) -> list[Variable]:
+    """The variables of a declaration; the cursor stands at its state space and ends behind its semicolon."""
+    start = cursor.word()
+    space = space_of(start.text)
+    if space is None:
+        raise PtxError(f"`{start.text}` is not a state space", start.line)
+    elem = 0
+    while cursor.here.text.startswith("."):
+        elem = _modifier(cursor) or elem
+    if elem == 0:
+        raise PtxError("a variable without a type", start.line)
+    out = []
+    while True:
+        name = cursor.word()
+        count = _extents(cursor)
+        if cursor.accept("<"):
+            number = cursor.number()
+            cursor.expect(">")
+            out += [Variable(f"{name.text}{i}", space, elem, 1, name.line, extern) for i in range(min(number, 4096))]
+        else:
+            out.append(Variable(name.text, space, elem, count, name.line, extern))
+        if cursor.accept("="):
+            _initialiser(cursor)
+        if cursor.accept(";"):
+            return out
+        cursor.expect(",")
+
+
+def _modifier(cursor: Cursor) -> int:
+    """Takes one word of a declaration; gives the bytes of an element when it is a type."""
+    word = cursor.word()
+    match word.text:
+        case ".align" | ".managed" | ".unified":
+            if cursor.here.kind == "number":
+                cursor.take()
+            return 0
+        case ".attribute":
+            cursor.skip_balanced()
+            return 0
+        case text if text in _VECTORS:
+            return _VECTORS[text] * _modifier(cursor)
+    return BYTES.get(word.text[1:], 0)
+
+
+def _extents(cursor: Cursor) -> int | None:
+    """The number of elements behind a name: 1 without brackets, None when it is left open."""
+    count: int | None = 1
+    while cursor.accept("["):
+        if cursor.accept("]"):
+            count = None
+            continue
+        size = cursor.number()
+        cursor.expect("]")
+        count = None if count is None else count * max(0, size)
+    return count
+
+
+def _initialiser(cursor: Cursor) -> None:
+    while cursor.here.text not in (",", ";"):
+        if cursor.here.text in ("{", "("):
+            cursor.skip_balanced()
+        else:
+            cursor.take()
+
+
+def params(cursor: Cursor) -> tuple[Param, ...]:
+    """A list of parameters in brackets."""
+    cursor.expect("(")
+    out: list[Param] = []
+    while not cursor.accept(")"):
+        out.append(_param(cursor))
+        cursor.accept(",")
+    return tuple(out)
+
+
+def _param(cursor: Cursor) -> Param:
+    line = cursor.line
+    type_, pointer, bytes_ = "", False, 0
+    while cursor.here.text.startswith("."):
+        word = cursor.word().text
+        if word == ".ptr":
+            pointer = True
+        elif word == ".align":
+            cursor.number()
+        elif word in _VECTORS:
+            bytes_ = _VECTORS[word]
+        elif word[1:] in BYTES:
+            type_ = word[1:]
+    if not type_:
+        raise PtxError("a parameter without a type", line)
+    name = cursor.word().text
+    aggregate = cursor.here.text == "["
+    count = _extents(cursor)
+    size = BYTES[type_] * max(1, bytes_) * (count if count is not None else 0)
+    return Param(name, type_, size, aggregate or bytes_ > 0, pointer, line)
