@@ -104,6 +104,7 @@ def _lower(workspace: Workspace) -> tuple[tuple[Kernel, ...], tuple[Problem, ...
         kernels = list(lower_kernels(workspace).kernels)
         for _, module in lower_sources(workspace):
             kernels += module.kernels
+        kernels += _ptx_kernels(workspace)
     unique = {k.key: k for k in kernels}
     stated, problems = attach(unique.values(), workspace.sources)
     if not any(k.requires or k.assumes for k in stated):
@@ -115,9 +116,22 @@ def _lower(workspace: Workspace) -> tuple[tuple[Kernel, ...], tuple[Problem, ...
     return consistent, (*problems, *told)
 
 
+def _ptx_kernels(workspace: Workspace) -> Iterable[Kernel]:
+    """The kernels of the PTX files that the user names."""
+    if not workspace.ptx_files:
+        return ()
+    from gpusafe.parse.ptx import lower_sources
+
+    return lower_sources(workspace)
+
+
 def _sized(kernel: Kernel, options: Options) -> Kernel:
-    """A kernel of a CUDA C file under the launch sizes of the command line."""
-    if kernel.dialect != "cuda-c" or kernel.span.file.endswith(".rs") or not (options.block or options.grid):
+    """A kernel of a CUDA C or PTX file under the launch sizes of the command line."""
+    if (
+        kernel.dialect not in ("cuda-c", "ptx")
+        or kernel.span.file.endswith(".rs")
+        or not (options.block or options.grid)
+    ):
         return kernel
     given = replace(kernel.contract, block=options.block, grid=options.grid, given=True)
     return replace(kernel, contract=given, launched=())
@@ -243,7 +257,11 @@ def _confirm(checked: Sequence[_Checked], workspace: Workspace, options: Options
 
     units = {c.kernel.key: c.unit for c in checked}
     if options.ptx != "never":
-        wanted = [c.kernel for c in checked if c.unit.verdict is not Verdict.REFUTED and c.kernel.dialect != "cuda-c"]
+        wanted = [
+            c.kernel
+            for c in checked
+            if c.unit.verdict is not Verdict.REFUTED and c.kernel.dialect not in ("cuda-c", "ptx")
+        ]
         sites = {c.kernel.key: c.sites for c in checked}
         found = confirm(wanted, workspace, options.targets, mode=options.ptx, sites=sites)
         for key, confirmation in found.items():

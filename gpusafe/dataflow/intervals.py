@@ -18,6 +18,7 @@ LIMITS: Mapping[str, Range] = {
     "nctaid.x": (1, 2**31 - 1), "nctaid.y": (1, 65535), "nctaid.z": (1, 65535),
     "laneid": (0, 31), "warpid": (0, 31), "cluster_ctarank": (0, 15), "cluster_nctarank": (1, 16),
 }  # fmt: skip
+_INDICES = ("tid.", "ctaid.", "ntid.", "nctaid.", "laneid")  # all below 2^31
 SWAPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
 
 
@@ -225,7 +226,8 @@ def core(term: Term) -> Term:
     """The term under conversions that cannot change its value."""
     while term.op == "cast" and term.args[0].type.kind == "int":
         source, target = term.args[0].type, term.type
-        if not (target.low <= source.low and source.high <= target.high):
+        index = term.args[0].op == "special" and str(term.args[0].data).startswith(_INDICES) and target.bits >= 32
+        if not index and not (target.low <= source.low and source.high <= target.high):
             break
         term = term.args[0]
     return term

@@ -130,7 +130,8 @@ class Terms:
             return self.binary("!=", a, self.const(0, a.type))
         if kinds == ("int", "int") and a.op == "cast" and a.args[0].type.kind == "int":
             inner = a.args[0]
-            if a.type.low <= inner.type.low and inner.type.high <= a.type.high:
+            widens = a.type.low <= inner.type.low and inner.type.high <= a.type.high
+            if widens or (type_.bits <= a.type.bits and a.data is not True):  # its low bits are all that counts
                 return self.cast(type_, inner)
         return self.make("cast", type_, (a,))
 

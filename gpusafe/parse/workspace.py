@@ -15,7 +15,7 @@ from pathlib import Path
 from gpusafe.errors import UsageError
 from gpusafe.parse.cargo_manifest import Manifest
 from gpusafe.parse.modules import files_of
-from gpusafe.parse.workspace_files import CUDA_SUFFIXES, Scan, SourceStore, scan
+from gpusafe.parse.workspace_files import CUDA_SUFFIXES, PTX_SUFFIX, Scan, SourceStore, scan
 from gpusafe.parse.workspace_model import Crate, Module, ModulePath, Workspace
 from gpusafe.parse.workspace_packages import (
     ManifestReader,
@@ -36,7 +36,7 @@ _INCLUDED_CUDA = re.compile(
 
 
 def load(paths: Sequence[Path], *, untrusted: bool = False) -> Workspace:
-    """Everything under ``paths``: ``.rs`` and ``.cu`` files, ``Cargo.toml`` files, folders.
+    """Everything under ``paths``: ``.rs`` and ``.cu`` files, ``Cargo.toml`` files, folders, ``.ptx`` files by name.
 
     ``untrusted`` keeps reading inside of the given folders: manifests, lock files and dependencies by path that lie
     above or beside them are not looked at. A path that does not exist raises UsageError.
@@ -81,6 +81,7 @@ class _Loader:
         self.packages: dict[Path, Package] = {}
         self.rust: list[Path] = []
         self.cuda: list[Path] = []
+        self.ptx: list[Path] = []
         self.crates: list[Crate] = []
         self.libraries: list[Crate] = []
 
@@ -92,7 +93,7 @@ class _Loader:
         self._load_packages(owner)
         self._load_loose([file for file in self.rust if owner[file] is None])
         self._load_single()
-        for file in self.cuda:
+        for file in (*self.cuda, *self.ptx):
             self.store.read(file)
         return Workspace(
             crates=tuple(self.crates),
@@ -102,6 +103,7 @@ class _Loader:
             libraries=tuple(self.libraries),
             notices=tuple(self.store.notices),
             roots=tuple(self.store.roots),
+            ptx_files=tuple(str(file) for file in self.ptx if str(file) in self.store.sources),
         )
 
     def _take_scan(self, found: Scan) -> None:
@@ -219,8 +221,10 @@ class _Loader:
         for file in self.single:
             if file.suffix in CUDA_SUFFIXES:
                 self.cuda += [file] if file not in self.cuda else []
+            elif file.suffix == PTX_SUFFIX:
+                self.ptx += [file] if file not in self.ptx else []
             elif file.suffix != ".rs":
-                self.store.skipped[str(file)] = "neither Rust nor CUDA source"
+                self.store.skipped[str(file)] = "neither Rust nor CUDA source nor PTX"
                 self.rust.append(file)
 
     def _take_included(self, files: list[str], crate: Crate) -> None:
@@ -254,7 +258,7 @@ class _Loader:
                 yield FileRecord(key, FileStatus.NO_GPU, detail)
         for manifest, why in self.reader.unusable.items():
             yield FileRecord(manifest, FileStatus.SKIPPED, why)
-        for file in self.cuda:
+        for file in (*self.cuda, *self.ptx):
             key = str(file)
             skipped = self.store.skipped.get(key)
             status = FileStatus.SKIPPED if skipped is not None else FileStatus.ANALYSED

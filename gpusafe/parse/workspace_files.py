@@ -16,6 +16,9 @@ MAX_BYTES = 8 * 1024 * 1024
 """Larger files are skipped."""
 
 CUDA_SUFFIXES = (".cu", ".cuh")
+PTX_SUFFIX = ".ptx"
+"""PTX is what a compiler made of sources: it is read where the user names the file, not where it lies in a folder."""
+
 _SKIPPED_FOLDERS = frozenset({"target", "node_modules"})
 
 

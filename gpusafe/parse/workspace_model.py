@@ -74,7 +74,8 @@ class Workspace:
 
     ``crates`` are those with GPU code (or that depend on one here), ``libraries`` the rest, which are parsed only when
     a path leads there. ``files`` accounts for every file. ``sources`` has the text of every file that was read,
-    ``cuda_files`` (``.cu`` and ``.cuh``) among them. ``roots`` are the folders that files may be read from.
+    ``cuda_files`` (``.cu`` and ``.cuh``) and ``ptx_files`` among them. ``roots`` are the folders that files may be read
+    from.
     """
 
     crates: tuple[Crate, ...]
@@ -84,6 +85,7 @@ class Workspace:
     libraries: tuple[Crate, ...] = ()
     notices: tuple[str, ...] = ()
     roots: tuple[Path, ...] = ()
+    ptx_files: tuple[str, ...] = ()
 
     @cached_property
     def by_key(self) -> dict[str, Crate]:

@@ -370,7 +370,7 @@ def _without_launch(kernel: Kernel) -> KernelResult:
     tries = [of_contract(kernel, c) for c in contracts(kernel)]
     context = next((c for c in tries[1:] if possible(kernel, c)), tries[0])
     analysis = analyse(kernel, context)
-    words = (*context.in_words, *kernel.granted)
+    words = (*context.in_words, *_apart(kernel))
     return _result(kernel, analysis, _obligations(kernel, [analysis], words), None, words)
 
 

@@ -9,7 +9,9 @@ from gpusafe.parse.ptx.kernels import lower_kernel, nowhere
 from gpusafe.parse.ptx.lex import PtxError
 from gpusafe.parse.ptx.places import Finder
 from gpusafe.parse.ptx.reader import read
+from gpusafe.parse.ptx.sources import finder
 from gpusafe.parse.ptx.syntax import Module
+from gpusafe.parse.workspace_model import Workspace
 from gpusafe.span import Span
 
 
@@ -20,11 +22,17 @@ def lower_text(file: str, text: str, find: Finder = nowhere) -> Iterator[Kernel]
     except PtxError as fault:
         span = Span(file, fault.line, 1, fault.line, 2)
         gap = Unmodelled(span, f"the text is not read as PTX: {fault}")
-        yield Kernel("?", "?", "ptx", (), (), (gap,), span)
+        yield Kernel(file, file, "ptx", (), (), (gap,), span)
         return
     for function in module.functions:
         if function.kind == "entry" and function.body is not None:
             yield lower_kernel(module, function, file, find)
 
 
-__all__ = ["Finder", "Module", "PtxError", "lower_kernel", "lower_text", "read"]
+def lower_sources(workspace: Workspace) -> Iterator[Kernel]:
+    """The kernels of all PTX files of a workspace; places are told in the sources where those lie beside."""
+    for file in workspace.ptx_files:
+        yield from lower_text(file, workspace.sources[file], finder(workspace, file))
+
+
+__all__ = ["Finder", "Module", "PtxError", "lower_kernel", "lower_sources", "lower_text", "read"]

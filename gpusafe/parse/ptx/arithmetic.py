@@ -1,8 +1,9 @@
-"""Instructions on registers alone: integers exactly, with the wrap-around of their width; floats by name (PTX ISA, 9.7.1 to 9.7.9)."""
+"""Instructions on registers alone: integers exactly, with wrap-around; floats by name (PTX ISA, 9.7.1 to 9.7.9)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import and_, or_, xor
 
 from gpusafe.ir.expr import BOOL, PTR, U32, U64, Binary, Const, Expr, Op, Opaque, Type, Unary
 from gpusafe.parse.cuda import terms
@@ -167,7 +168,7 @@ def _table(r: Registers, i: Instruction, type_: Type) -> bool:
     """``lop3`` where its table is made of two operations on a, b and c."""
     lut = terms.value_of(r.get(i.operands[4], U32)) if len(i.operands) > 4 else None
     rows = {"a": 0xF0, "b": 0xCC, "c": 0xAA}
-    ops = {Op.AND: lambda p, q: p & q, Op.OR: lambda p, q: p | q, Op.XOR: lambda p, q: p ^ q}
+    ops: dict[Op, Callable[[int, int], int]] = {Op.AND: and_, Op.OR: or_, Op.XOR: xor}
     if lut is None:
         return False
     values = dict(zip("abc", (r.number(o, type_) for o in i.operands[1:4]), strict=True))

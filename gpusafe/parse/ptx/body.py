@@ -157,6 +157,8 @@ class _BodyReader:
             token = cursor.take()
             if token.kind == "sign":
                 if token.text == ";":
+                    if depth:
+                        raise PtxError("a bracket is not closed before `;`", token.line)
                     break
                 if token.text in "([{":
                     depth += 1

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from gpusafe.ir import kernel as k
-from gpusafe.ir.expr import BOOL, I32, I64, PTR, U32, U64, Const, Expr, Opaque, PtrBase, Special, Type, Var
+from gpusafe.ir.expr import BOOL, I32, I64, PTR, U32, U64, Const, Expr, Opaque, PtrBase, PtrUnknown, Special, Type, Var
 from gpusafe.parse.cuda import terms
 from gpusafe.parse.cuda.context import Unsupported
 from gpusafe.parse.ptx.cursor import integer
@@ -156,8 +156,6 @@ class Registers:
         if type_ is None:
             return
         if type_ == PTR:
-            from gpusafe.ir.expr import PtrUnknown
-
             self.x.emit(k.Assign(self.span, name, PtrUnknown(PTR, reason)))
         else:
             self.x.emit(k.Havoc(self.span, name, type_, reason))
@@ -184,7 +182,9 @@ def _literal(text: str, type_: Type | None) -> Expr:
         wide = len(text) == 18
         if type_ is not None and type_.kind == "int":
             return Const(type_, terms.wrap(bits, type_))
-        value = struct.unpack(">d", bits.to_bytes(8, "big"))[0] if wide else struct.unpack(">f", bits.to_bytes(4, "big"))[0]
+        value = (
+            struct.unpack(">d", bits.to_bytes(8, "big"))[0] if wide else struct.unpack(">f", bits.to_bytes(4, "big"))[0]
+        )
         return Const(Type("float", 64 if wide else 32), value)
     if "." in text:
         return Const(Type("float", 64), float(text))

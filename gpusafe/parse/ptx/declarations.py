@@ -1,4 +1,4 @@
-"""Declarations: variables with alignment, sizes and initialisers, parameters (PTX ISA, "State Spaces, Types, and Variables")."""
+"""Declarations: variables with alignment, sizes and initialisers, parameters (PTX ISA, chapter 5)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A kernel with the functions that it calls spliced in: one flat list of instructions.
 
-Parameters of calls are variables of the ``.param`` space; here each of their parts becomes a register (``param0+8``), so
-that a call is moves, the callee's instructions under names of their own, and moves back.
+Parameters of calls are variables of the ``.param`` space; here each of their parts becomes a register (``param0+8``),
+so that a call is moves, the callee's instructions under names of their own, and moves back.
 """
 
 from __future__ import annotations
@@ -19,21 +19,16 @@ _ADDRESS = re.compile(r"\[([^\[\]+]+?)(?:\+(-?\w+))?\]")
 _NO_RETURN = ("panic", "unwrap_failed", "expect_failed", "slice_index_fail", "_fail", "rust_begin_unwind",
               "__assertfail", "abort")  # fmt: skip
 _HARMLESS = frozenset({"vprintf"})
-_ENDING = Instruction(("trap",), (), 0)
 
 
 @dataclass(slots=True)
 class Flat:
-    """The instructions of a kernel, with labels, types of registers and the variables of all functions in it.
-
-    ``missing`` names what could not be spliced in, by the place of its call.
-    """
+    """The instructions of a kernel, with labels, types of registers and the variables of all functions in it."""
 
     code: list[Instruction] = field(default_factory=list)
     labels: dict[str, int] = field(default_factory=dict)
     registers: dict[str, str] = field(default_factory=dict)
     variables: list[Variable] = field(default_factory=list)
-    cells: dict[str, str] = field(default_factory=dict)
 
 
 class TooLong(Exception):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from gpusafe.parse.ptx.syntax import Instruction
 
@@ -43,9 +44,7 @@ def build_flow(code: list[Instruction], labels: dict[str, int]) -> Flow:
             predecessors[s].append(b)
     dominator = _dominators(predecessors)
     loops = _loops(successors, predecessors, dominator)
-    return Flow(
-        tuple(ranges[b] for b in order), successors, tuple(map(tuple, predecessors)), tuple(dominator), loops
-    )
+    return Flow(tuple(ranges[b] for b in order), successors, tuple(map(tuple, predecessors)), tuple(dominator), loops)
 
 
 def targets_of(instruction: Instruction) -> tuple[str, ...] | None:
@@ -67,7 +66,7 @@ def _ranges(code: list[Instruction], labels: dict[str, int]) -> list[tuple[int, 
     starts = sorted(at for at in leaders if at <= len(code))
     if starts[-1] < len(code) or len(starts) == 1:
         starts.append(len(code))
-    ranges = list(zip(starts, starts[1:], strict=False))
+    ranges = list(pairwise(starts))
     ranges.append((len(code), len(code)))  # the end of the text, where a label may stand
     return ranges
 

@@ -115,11 +115,6 @@ def _voting_barrier(r: Registers, i: Instruction) -> bool:
         return False
     var = r.x.temporary(i.opcode, Type("int", 32, True))
     reduce = "count" if word == "popc" else word
-    r.x.emit(
-        k.Barrier(r.span, k.Scope.BLOCK, var=var.name, value=r.get(i.operands[2], BOOL), reduce=reduce)
-    )
-    if reduce == "count":
-        r.set(i.operands[0], var)
-    else:
-        r.set(i.operands[0], Opaque(BOOL, "!=", (var,)) if False else terms.cast(var, BOOL))
+    r.x.emit(k.Barrier(r.span, k.Scope.BLOCK, var=var.name, value=r.get(i.operands[2], BOOL), reduce=reduce))
+    r.set(i.operands[0], var if reduce == "count" else terms.cast(var, BOOL))
     return True

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gpusafe.ir import kernel as k
-from gpusafe.ir.expr import PTR, Const, Expr, Param, PtrBase, Type
+from gpusafe.ir.expr import PTR, Const, Expr, Op, Param, PtrBase, Type
+from gpusafe.parse.cuda import terms
 from gpusafe.parse.ptx import syntax as s
 from gpusafe.parse.ptx.pointers import Pointers, results_of, slot_of
 from gpusafe.parse.ptx.registers import scalar_type, types_in
@@ -92,14 +93,6 @@ def sized(regions: list[k.Region], sizes: Mapping[str, set[int]]) -> tuple[k.Reg
             size = size if int(length.value) % size == 0 else 1
             length = Const(length.type, int(length.value) // size)
         elif length is not None:
-            from gpusafe.ir.expr import Op
-            from gpusafe.parse.cuda import terms
-
             length = terms.binary(Op.DIV, length, Const(length.type, size))
-        out.append(
-            k.Region(
-                region.name, region.space, size, length, region.span, region.param, region.read_only,
-                region.exclusive, region.initialized,
-            )  # fmt: skip
-        )
+        out.append(replace(region, elem_bytes=size, length=length))
     return tuple(out)

@@ -56,9 +56,7 @@ class _Reader:
                     self._item()
         if not target or version == (0, 0):
             raise PtxError("no `.version` and `.target`", 1)
-        return Module(
-            version, target, bytes_, tuple(self.variables), tuple(self.functions), self.files, self.producer
-        )
+        return Module(version, target, bytes_, tuple(self.variables), tuple(self.functions), self.files, self.producer)
 
     def _item(self) -> None:
         cursor = self.cursor
@@ -114,9 +112,7 @@ class _Reader:
         numbers, ends = self._directives()
         noreturn |= ends
         if cursor.accept(";"):
-            made = Function(
-                name.text, kind.text[1:], formal, results, None, {}, {}, (), numbers, name.line, noreturn
-            )
+            made = Function(name.text, kind.text[1:], formal, results, None, {}, {}, (), numbers, name.line, noreturn)
         else:
             body = read_body(cursor)
             made = Function(

@@ -33,9 +33,7 @@ def types_in(i: Instruction) -> list[Type]:
     return [t for t in map(scalar_type, i.words[1:]) if t is not None]
 
 
-def register_types(
-    code: list[Instruction], declared: Mapping[str, str], pointers: Pointers
-) -> dict[str, Type]:
+def register_types(code: list[Instruction], declared: Mapping[str, str], pointers: Pointers) -> dict[str, Type]:
     """The type that each register has throughout."""
     groups = _Groups()
     votes: Counter[tuple[str, bool]] = Counter()
@@ -56,13 +54,13 @@ def register_types(
         made = scalar_type(word) or Type("int", 64)
         if made.kind == "int":
             root = groups.find(name)
-            signed, unsigned = total[root, True], total[root, False]
+            yes, no = total[root, True], total[root, False]
             if pointers.is_pointer(name):
                 made = PTR
             elif floats.get(name, False):
                 made = Type("float", made.bits)
             else:
-                made = Type("int", made.bits, signed > unsigned or (made.bits == 64 and not unsigned))
+                made = Type("int", made.bits, yes > no or (made.bits == 64 and not no))
         out[name] = made
     return out
 

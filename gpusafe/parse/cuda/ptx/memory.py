@@ -112,7 +112,7 @@ def _atomic(x: Context, r: Registers, i: Instruction) -> bool:
     type_ = type_of(i)
     pointer = pointer_of(r, target)
     values = tuple(r.get(name, type_) for name in rest)
-    word = {"add": "fadd"}.get(op, op) if type_.kind == "float" else op
+    word = {"add": "fadd"}.get(op, op) if type_.kind == "float" or i.has("f16x2", "bf16x2") else op
     var = x.temporary(i.opcode, type_) if returns else None
     success = x.temporary(f"{i.opcode} succeeded", BOOL) if op == "cas" else None
     x.emit(

@@ -18,18 +18,30 @@ _VOTES = {"any": "any", "all": "all", "ballot": "ballot"}
 
 
 def _shuffle(x: Context, r: Registers, i: Instruction) -> bool:
-    """``shfl.sync.mode.b32 d, a, b, c, mask`` with the clamp of a full warp."""
+    """``shfl.sync.mode.b32 d|p, a, b, c, mask``; ``c`` holds the clamp and the segments (PTX ISA, "shfl.sync")."""
     op = next((_MODES[w] for w in i.words if w in _MODES), None)
-    if op is None or not i.has("sync") or len(i.operands) != 5 or "|" in i.operands[0]:
+    if op is None or not i.has("sync") or len(i.operands) != 5:
         return False
-    clamp = terms.value_of(r.get(i.operands[3]))
-    if clamp not in (0, 0x1F, 31):
+    width = _width(terms.value_of(r.get(i.operands[3], U32)), op)
+    if width is None:
         return False
     value, lane, mask = r.get(i.operands[1], U32), r.get(i.operands[2], U32), r.get(i.operands[4], U32)
     var = x.temporary(i.opcode, U32)
-    x.emit(k.WarpOp(r.span, var.name, op, mask, (value, lane, Const(I32, 32)), U32))
-    r.set(i.operands[0], var)
+    x.emit(k.WarpOp(r.span, var.name, op, mask, (value, lane, Const(I32, width)), U32))
+    target, _, inside = i.operands[0].partition("|")
+    r.set(target.strip(), var)
+    if inside.strip() not in ("", "_"):
+        r.clobber(inside.strip(), "whether the lane that a shuffle reads is in range")
     return True
+
+
+def _width(control: int | None, op: str) -> int | None:
+    """The number of lanes of a segment, from the third operand of a shuffle; None where it is none of CUDA C's."""
+    if control is None or control & 0x1F != (0 if op == "shfl_up" else 0x1F):
+        return None
+    segment = control >> 8 & 0x1F
+    width = 32 - segment
+    return width if width & (width - 1) == 0 else None
 
 
 def _vote(x: Context, r: Registers, i: Instruction) -> bool:
