@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from gpusafe.ir import kernel as k
 from gpusafe.ir.expr import BOOL, I32, I64, PTR, U32, U64, Const, Expr, Opaque, PtrBase, PtrUnknown, Special, Type, Var
+from gpusafe.ir.terms import wrap
 from gpusafe.parse.cuda import terms
 from gpusafe.parse.cuda.context import Unsupported
 from gpusafe.parse.ptx.cursor import integer
@@ -181,7 +182,7 @@ def _literal(text: str, type_: Type | None) -> Expr:
         bits = int(text[2:], 16)
         wide = len(text) == 18
         if type_ is not None and type_.kind == "int":
-            return Const(type_, terms.wrap(bits, type_))
+            return Const(type_, wrap(bits, type_))
         value = (
             struct.unpack(">d", bits.to_bytes(8, "big"))[0] if wide else struct.unpack(">f", bits.to_bytes(4, "big"))[0]
         )
@@ -192,7 +193,7 @@ def _literal(text: str, type_: Type | None) -> Expr:
     if type_ is not None and type_.kind == "bool":
         return Const(BOOL, number != 0)
     if type_ is not None and type_.kind == "int":
-        return Const(type_, terms.wrap(number, type_))
+        return Const(type_, wrap(number, type_))
     return Const(I64 if abs(number) >> 31 else I32, number) if abs(number) < 1 << 63 else Const(U64, number)
 
 
