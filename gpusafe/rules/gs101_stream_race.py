@@ -30,14 +30,21 @@ RULE = declare(
         "it, or use one stream"
     ),
     racy="""
+    unsafe { ctx.disable_event_tracking() };
     let compute = ctx.new_stream()?;
     let copies = ctx.new_stream()?;
-    unsafe { compute.launch_builder(&scale).arg(&mut buf).launch(cfg)? };
-    copies.memcpy_dtoh(&view_without_events, &mut host)?; // reads what `scale` may still write
+    let mut buf = compute.alloc_zeros::<f32>(n)?;
+    unsafe { compute.launch_builder(&scale).arg(&mut buf).arg(&count).launch(cfg)? };
+    copies.memcpy_dtoh(&buf, &mut host)?; // reads what `scale` may still write
     """,
     fixed="""
+    unsafe { ctx.disable_event_tracking() };
+    let compute = ctx.new_stream()?;
+    let copies = ctx.new_stream()?;
+    let mut buf = compute.alloc_zeros::<f32>(n)?;
+    unsafe { compute.launch_builder(&scale).arg(&mut buf).arg(&count).launch(cfg)? };
     let done = compute.record_event(None)?;
     copies.wait(&done)?;
-    copies.memcpy_dtoh(&view_without_events, &mut host)?;
+    copies.memcpy_dtoh(&buf, &mut host)?;
     """,
 )

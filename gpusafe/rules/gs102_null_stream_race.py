@@ -26,13 +26,18 @@ RULE = declare(
     __doc__,
     help="use the asynchronous form on the kernel's own stream, or synchronize that stream first",
     racy="""
-    let stream = Stream::new(StreamFlags::NON_BLOCKING, None)?;
-    unsafe { launch!(module.scale<<<grid, block, 0, stream>>>(buf.as_device_ptr(), n))? };
-    buf.copy_to(&mut host)?; // the NULL stream does not wait for `stream`
+    unsafe { ctx.disable_event_tracking() };
+    let work = ctx.new_stream()?; // a non-blocking one
+    let mut buf = work.alloc_zeros::<f32>(n)?;
+    unsafe { work.launch_builder(&scale).arg(&mut buf).arg(&count).launch(cfg)? };
+    ctx.default_stream().memcpy_dtoh(&buf, &mut host)?; // the NULL stream does not wait for `work`
     """,
     fixed="""
-    unsafe { launch!(module.scale<<<grid, block, 0, stream>>>(buf.as_device_ptr(), n))? };
-    stream.synchronize()?;
-    buf.copy_to(&mut host)?;
+    unsafe { ctx.disable_event_tracking() };
+    let work = ctx.new_stream()?;
+    let mut buf = work.alloc_zeros::<f32>(n)?;
+    unsafe { work.launch_builder(&scale).arg(&mut buf).arg(&count).launch(cfg)? };
+    work.synchronize()?;
+    ctx.default_stream().memcpy_dtoh(&buf, &mut host)?;
     """,
 )

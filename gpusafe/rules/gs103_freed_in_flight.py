@@ -36,8 +36,11 @@ RULE = declare(
     }
     """,
     fixed="""
-    unsafe { out.async_copy_from(&staging, stream)? };
-    stream.synchronize()?;
-    Ok(())
+    fn upload(stream: &Stream, out: &mut DeviceBuffer<f32>) -> CudaResult<()> {
+        let staging = LockedBuffer::new(&1.0f32, out.len())?;
+        unsafe { out.async_copy_from(&staging, stream)? };
+        stream.synchronize()?;
+        Ok(())
+    }
     """,
 )

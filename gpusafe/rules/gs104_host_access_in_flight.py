@@ -26,6 +26,7 @@ RULE = declare(
     racy="""
     unsafe { result.async_copy_to(&mut pinned, &stream)? };
     let sum: f32 = pinned.iter().sum(); // may run before the copy
+    stream.synchronize()?;
     """,
     fixed="""
     unsafe { result.async_copy_to(&mut pinned, &stream)? };

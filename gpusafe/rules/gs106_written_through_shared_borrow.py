@@ -26,9 +26,11 @@ RULE = declare(
     level=Level.WARNING,
     help="pass what the kernel writes by `&mut`",
     racy="""
-    unsafe { stream.launch_builder(&scale).arg(&out).arg(&n).launch(cfg)? }; // `scale` writes `out`
+    let mut out = stream.alloc_zeros::<f32>(n)?;
+    unsafe { stream.launch_builder(&scale).arg(&out).arg(&count).launch(cfg)? }; // `scale` writes `out`
     """,
     fixed="""
-    unsafe { stream.launch_builder(&scale).arg(&mut out).arg(&n).launch(cfg)? };
+    let mut out = stream.alloc_zeros::<f32>(n)?;
+    unsafe { stream.launch_builder(&scale).arg(&mut out).arg(&count).launch(cfg)? };
     """,
 )

@@ -24,14 +24,16 @@ RULE = declare(
     __doc__,
     help="bind the guard to a name (`let (ptr, _guard) = ..`), and let it live until the work is enqueued",
     racy="""
-    let (ptr, _) = buf.device_ptr_mut(&s1); // the guard is gone here: records an event before the launch
-    unsafe { launch_raw(func, ptr, n, s1.cu_stream()) };
-    s2.memcpy_dtoh(&buf, &mut host)?;
+    let (from, _reads) = source.device_ptr(&first);
+    let (to, _) = target.device_ptr_mut(&first); // the guard is gone here: it records an event before the copy
+    unsafe { result::memcpy_dtod_async(to, from, bytes, first.cu_stream())? };
+    second.memcpy_dtoh(&target, &mut host)?;
     """,
     fixed="""
-    let (ptr, guard) = buf.device_ptr_mut(&s1);
-    unsafe { launch_raw(func, ptr, n, s1.cu_stream()) };
-    drop(guard); // records behind the launch
-    s2.memcpy_dtoh(&buf, &mut host)?;
+    let (from, _reads) = source.device_ptr(&first);
+    let (to, writes) = target.device_ptr_mut(&first);
+    unsafe { result::memcpy_dtod_async(to, from, bytes, first.cu_stream())? };
+    drop(writes); // records behind the copy
+    second.memcpy_dtoh(&target, &mut host)?;
     """,
 )

@@ -25,16 +25,15 @@ RULE = declare(
     __doc__,
     help="enqueue the work, then record the event, then wait for it, in this order",
     racy="""
-    let ready = ctx.new_event(None)?;
-    s2.wait(&ready)?; // never recorded: returns at once
-    unsafe { s1.launch_builder(&fill).arg(&mut buf).launch(cfg)? };
-    ready.record(&s1)?;
-    unsafe { s2.launch_builder(&sum).arg(&buf).launch(cfg)? };
+    second.wait_event(ready, StreamWaitEventFlags::DEFAULT)?; // not recorded yet: waits for nothing
+    launch!(module.fill<<<8, 256, 0, first>>>(middle.as_device_ptr(), n))?;
+    ready.record(&first)?;
+    launch!(module.sum<<<8, 256, 0, second>>>(out.as_device_ptr(), middle.as_device_ptr(), n))?;
     """,
     fixed="""
-    unsafe { s1.launch_builder(&fill).arg(&mut buf).launch(cfg)? };
-    ready.record(&s1)?;
-    s2.wait(&ready)?;
-    unsafe { s2.launch_builder(&sum).arg(&buf).launch(cfg)? };
+    launch!(module.fill<<<8, 256, 0, first>>>(middle.as_device_ptr(), n))?;
+    ready.record(&first)?;
+    second.wait_event(ready, StreamWaitEventFlags::DEFAULT)?;
+    launch!(module.sum<<<8, 256, 0, second>>>(out.as_device_ptr(), middle.as_device_ptr(), n))?;
     """,
 )

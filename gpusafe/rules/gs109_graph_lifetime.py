@@ -24,13 +24,17 @@ RULE = declare(
     __doc__,
     help="keep every captured buffer alive and in place as long as the graph is replayed",
     racy="""
-    stream.begin_capture(mode)?;
-    unsafe { stream.launch_builder(&step).arg(&mut scratch).arg(&mut state).launch(cfg)? };
+    stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED)?;
+    unsafe { stream.launch_builder(&scale).arg(&mut scratch).arg(&count).launch(cfg)? };
     let graph = stream.end_capture(flags)?.unwrap();
     drop(scratch);
     graph.launch()?; // writes freed memory
+    stream.synchronize()?;
     """,
     fixed="""
+    stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED)?;
+    unsafe { stream.launch_builder(&scale).arg(&mut scratch).arg(&count).launch(cfg)? };
+    let graph = stream.end_capture(flags)?.unwrap();
     graph.launch()?;
     stream.synchronize()?;
     drop(scratch);

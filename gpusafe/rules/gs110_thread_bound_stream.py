@@ -25,16 +25,23 @@ RULE = declare(
     help="synchronize the thread's stream, or hand an event over with the data, before another thread uses it",
     racy="""
     let worker = std::thread::spawn(move || {
-        let stream = ctx.per_thread_stream();
-        unsafe { stream.launch_builder(&fill).arg(&mut buf).launch(cfg) }.unwrap();
+        let stream = theirs.per_thread_stream();
+        unsafe { stream.launch_builder(&scale).arg(&mut buf).arg(&count).launch(cfg) }.unwrap();
         buf
     });
     let buf = worker.join().unwrap();
-    ctx2.per_thread_stream().memcpy_dtoh(&buf, &mut host)?; // another stream, no edge
+    ctx.per_thread_stream().memcpy_dtoh(&buf, &mut host)?; // another stream, no edge
+    ctx.synchronize()?;
     """,
     fixed="""
-    unsafe { stream.launch_builder(&fill).arg(&mut buf).launch(cfg) }.unwrap();
-    stream.synchronize().unwrap();
-    buf
+    let worker = std::thread::spawn(move || {
+        let stream = theirs.per_thread_stream();
+        unsafe { stream.launch_builder(&scale).arg(&mut buf).arg(&count).launch(cfg) }.unwrap();
+        stream.synchronize().unwrap();
+        buf
+    });
+    let buf = worker.join().unwrap();
+    ctx.per_thread_stream().memcpy_dtoh(&buf, &mut host)?;
+    ctx.synchronize()?;
     """,
 )

@@ -26,10 +26,10 @@ RULE = declare(
     help="fill the memory first (`alloc_zeros`, `memset_zeros`, a copy, or the kernel that writes it)",
     racy="""
     let mut acc = unsafe { stream.alloc::<f32>(n)? };
-    unsafe { stream.launch_builder(&accumulate).arg(&mut acc).arg(&x).launch(cfg)? }; // acc[i] += x[i]
+    unsafe { stream.launch_builder(&accumulate).arg(&mut acc).arg(&x).arg(&count).launch(cfg)? }; // acc[i] += x[i]
     """,
     fixed="""
     let mut acc = stream.alloc_zeros::<f32>(n)?;
-    unsafe { stream.launch_builder(&accumulate).arg(&mut acc).arg(&x).launch(cfg)? };
+    unsafe { stream.launch_builder(&accumulate).arg(&mut acc).arg(&x).arg(&count).launch(cfg)? };
     """,
 )

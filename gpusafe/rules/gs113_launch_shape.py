@@ -24,9 +24,9 @@ RULE = declare(
     __doc__,
     help="launch the shape that the kernel's index arithmetic expects, or make the kernel handle this one",
     racy="""
-    // kernel: let i = blockIdx.x * blockDim.x + threadIdx.x; out[i] += 1.0;
+    // the kernel: int i = blockIdx.x * blockDim.x + threadIdx.x; out[i] += 1.0f;
     let cfg = LaunchConfig { grid_dim: (8, 1, 1), block_dim: (16, 16, 1), shared_mem_bytes: 0 };
-    unsafe { stream.launch_builder(&bump).arg(&mut out).launch(cfg)? }; // 16 threads per element
+    unsafe { stream.launch_builder(&bump).arg(&mut out).launch(cfg)? }; // 16 threads an element
     """,
     fixed="""
     let cfg = LaunchConfig { grid_dim: (8, 1, 1), block_dim: (256, 1, 1), shared_mem_bytes: 0 };

@@ -22,12 +22,13 @@ RULE = declare(
     __doc__,
     help="pass the true length and guard the access with it, or allocate as much as the grid covers",
     racy="""
-    let n = 1000;
-    let mut out = stream.alloc_zeros::<f32>(n)?;
+    let mut out = stream.alloc_zeros::<f32>(1000)?;
     let cfg = LaunchConfig { grid_dim: (4, 1, 1), block_dim: (256, 1, 1), shared_mem_bytes: 0 };
-    unsafe { stream.launch_builder(&fill_unguarded).arg(&mut out).launch(cfg)? }; // writes out[0..1024]
+    unsafe { stream.launch_builder(&bump).arg(&mut out).launch(cfg)? }; // touches out[0..1024]
     """,
     fixed="""
-    unsafe { stream.launch_builder(&fill).arg(&mut out).arg(&(n as u32)).launch(cfg)? }; // if i < n { .. }
+    let mut out = stream.alloc_zeros::<f32>(1024)?;
+    let cfg = LaunchConfig { grid_dim: (4, 1, 1), block_dim: (256, 1, 1), shared_mem_bytes: 0 };
+    unsafe { stream.launch_builder(&bump).arg(&mut out).launch(cfg)? };
     """,
 )

@@ -23,13 +23,15 @@ RULE = declare(
     __doc__,
     help=("use objects of one context: allocate on the device whose stream runs the work, or copy between the devices"),
     racy="""
-    let a = CudaContext::new(0)?;
-    let b = CudaContext::new(1)?;
-    let buf = a.default_stream().alloc_zeros::<f32>(n)?;
-    unsafe { b.default_stream().launch_builder(&scale_on_b).arg(&buf).launch(cfg)? };
+    let first = CudaContext::new(0)?.default_stream();
+    let second = CudaContext::new(1)?.default_stream();
+    let mut table = first.alloc_zeros::<u32>(256)?;
+    first.synchronize()?;
+    second.memcpy_htod(&[7u32; 256], &mut table)?; // a buffer of the other device
     """,
     fixed="""
-    let buf = b.default_stream().alloc_zeros::<f32>(n)?;
-    unsafe { b.default_stream().launch_builder(&scale_on_b).arg(&buf).launch(cfg)? };
+    let second = CudaContext::new(1)?.default_stream();
+    let mut table = second.alloc_zeros::<u32>(256)?;
+    second.memcpy_htod(&[7u32; 256], &mut table)?;
     """,
 )

@@ -29,10 +29,10 @@ RULE = declare(
     ),
     racy="""
     let i = thread::index_1d() as usize;
-    *out.add(i / 2) = x[i]; // threads 2k and 2k + 1 write out[k]
+    *out.add(i / 2) = *x.add(i); // threads 2k and 2k + 1 write out[k]
     """,
     fixed="""
     let i = thread::index_1d() as usize;
-    *out.add(i) = x[i];
+    *out.add(i) = *x.add(i);
     """,
 )

@@ -28,12 +28,12 @@ RULE = declare(
         "iteration's store"
     ),
     racy="""
-    tile[t] = x[i];
-    let left = if t > 0 { tile[t - 1] } else { 0.0 }; // the neighbour may not have stored yet
+    *tile.add(t) = *x.add(i);
+    let left = if t > 0 { *tile.add(t - 1) } else { 0.0 }; // the neighbour may not have stored yet
     """,
     fixed="""
-    tile[t] = x[i];
+    *tile.add(t) = *x.add(i);
     thread::sync_threads();
-    let left = if t > 0 { tile[t - 1] } else { 0.0 };
+    let left = if t > 0 { *tile.add(t - 1) } else { 0.0 };
     """,
 )

@@ -30,12 +30,12 @@ RULE = declare(
     if i >= n {
         return;
     }
-    tile[t] = x[i];
+    *tile.add(t) = *x.add(i);
     thread::sync_threads(); // the threads with i >= n never come
     """,
     fixed="""
     if i < n {
-        tile[t] = x[i];
+        *tile.add(t) = *x.add(i);
     }
     thread::sync_threads();
     """,

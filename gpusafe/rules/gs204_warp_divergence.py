@@ -25,14 +25,15 @@ RULE = declare(
     __doc__,
     help="run the collective outside of the branch, or compute its mask with a ballot of the branch's condition",
     racy="""
-    if lane < 16 {
-        v += shuffle_down(u32::MAX, v, 8); // lanes 16 to 31 are in the mask but not here
+    if (lane < 16) {
+        v += __shfl_down_sync(0xffffffff, v, 8); // lanes 16 to 31 are in the mask but not here
     }
     """,
     fixed="""
-    let w = shuffle_down(u32::MAX, v, 8);
-    if lane < 16 {
+    float w = __shfl_down_sync(0xffffffff, v, 8);
+    if (lane < 16) {
         v += w;
     }
     """,
+    language="cpp",
 )

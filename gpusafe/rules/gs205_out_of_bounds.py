@@ -24,10 +24,11 @@ RULE = declare(
     help="guard the access with the length (`if i < n`), or index the slice with the bounds check",
     racy="""
     let tile = shared_array![f32; 256];
-    *tile.add(thread_idx_x() as usize + 1) = v; // thread 255 writes tile[256]
+    *tile.add(thread::thread_idx_x() as usize + 1) = v; // thread 255 writes tile[256]
     """,
     fixed="""
-    let t = thread_idx_x() as usize;
+    let tile = shared_array![f32; 256];
+    let t = thread::thread_idx_x() as usize;
     if t + 1 < 256 {
         *tile.add(t + 1) = v;
     }

@@ -23,11 +23,10 @@ RULE = declare(
     __doc__,
     help="make the plain access atomic too, or separate the two with a barrier or a second launch",
     racy="""
-    atomic_add(&count[bin], 1);
-    if count[0] > limit { return; } // plain read beside the atomics
+    atomic_fetch_add_u32_device(count, Ordering::Relaxed, 1);
+    *progress.add(i) = *count; // a plain read beside the atomics
     """,
     fixed="""
-    atomic_add(&count[bin], 1);
-    if atomic_load(&count[0], Relaxed) > limit { return; }
+    *progress.add(i) = atomic_fetch_add_u32_device(count, Ordering::Relaxed, 1);
     """,
 )

@@ -24,14 +24,14 @@ RULE = declare(
     help="let every thread store its element (a neutral value where there is no input) before the barrier",
     racy="""
     if i < n {
-        tile[t] = x[i];
+        *tile.add(t) = *x.add(i);
     }
     thread::sync_threads();
-    sum += tile[t ^ 1]; // never written where i >= n
+    let other = *tile.add(t ^ 1); // never written where i >= n
     """,
     fixed="""
-    tile[t] = if i < n { x[i] } else { 0.0 };
+    *tile.add(t) = if i < n { *x.add(i) } else { 0.0 };
     thread::sync_threads();
-    sum += tile[t ^ 1];
+    let other = *tile.add(t ^ 1);
     """,
 )

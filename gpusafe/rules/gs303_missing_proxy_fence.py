@@ -26,14 +26,32 @@ RULE = declare(
         "asynchronous operation"
     ),
     racy="""
-    tile[t] = v;
-    sync_threads();
-    if t == 0 { bulk_store(dst, &tile); } // the async proxy may not see the stores
+    TILE[tid] = 0;
+    if tid == 0 {
+        mbarrier_init(&raw mut FULL, 64);
+        fence_proxy_async_shared_cta(); // only thread 0's own stores
+    }
+    thread::sync_threads();
+    let token = if tid == 0 {
+        cp_async_bulk_tensor_1d_g2s(&raw mut TILE as *mut u8, map, 0, &raw mut FULL);
+        mbarrier_arrive_expect_tx(&raw const FULL, 1, 256)
+    } else {
+        mbarrier_arrive(&raw const FULL)
+    };
     """,
     fixed="""
-    tile[t] = v;
-    fence_proxy_async_shared();
-    sync_threads();
-    if t == 0 { bulk_store(dst, &tile); }
+    TILE[tid] = 0;
+    fence_proxy_async_shared_cta();
+    if tid == 0 {
+        mbarrier_init(&raw mut FULL, 64);
+        fence_proxy_async_shared_cta();
+    }
+    thread::sync_threads();
+    let token = if tid == 0 {
+        cp_async_bulk_tensor_1d_g2s(&raw mut TILE as *mut u8, map, 0, &raw mut FULL);
+        mbarrier_arrive_expect_tx(&raw const FULL, 1, 256)
+    } else {
+        mbarrier_arrive(&raw const FULL)
+    };
     """,
 )

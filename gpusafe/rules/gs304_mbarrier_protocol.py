@@ -25,12 +25,21 @@ RULE = declare(
     __doc__,
     help="make count, bytes and parity agree with the arrivals, and hand slots back through an empty barrier",
     racy="""
-    mbarrier_init(&full, 1);
-    // ... 32 threads arrive
-    mbarrier_arrive(&full);
-    mbarrier_wait_parity(&full, 0);
+    if tid == 0 {
+        mbarrier_init(&raw mut FULL, 65); // the block has 64 threads
+    }
+    thread::sync_threads();
+    TILE[tid] = input[idx.get()];
+    mbarrier_arrive(&raw const FULL);
+    while !mbarrier_try_wait_parity(&raw const FULL, 0) {}
     """,
     fixed="""
-    mbarrier_init(&full, 32);
+    if tid == 0 {
+        mbarrier_init(&raw mut FULL, 64);
+    }
+    thread::sync_threads();
+    TILE[tid] = input[idx.get()];
+    mbarrier_arrive(&raw const FULL);
+    while !mbarrier_try_wait_parity(&raw const FULL, 0) {}
     """,
 )

@@ -25,15 +25,15 @@ RULE = declare(
         "wait for the copy (`cp_async_wait_group`, the mbarrier) and then put a block barrier before other threads read"
     ),
     racy="""
-    cp_async(&mut tile[t], &x[i]);
-    cp_async_commit();
-    sum += tile[t ^ 1]; // not waited for
+    __pipeline_memcpy_async(&tile[t], &x[i], 4);
+    __pipeline_commit();
+    float v = tile[t]; // not waited for
     """,
     fixed="""
-    cp_async(&mut tile[t], &x[i]);
-    cp_async_commit();
-    cp_async_wait_group::<0>();
-    sync_threads();
-    sum += tile[t ^ 1];
+    __pipeline_memcpy_async(&tile[t], &x[i], 4);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    float v = tile[t];
     """,
+    language="cpp",
 )

@@ -23,14 +23,15 @@ RULE = declare(
     __doc__,
     help="put `cluster_sync()` before the first and after the last access to a peer's shared memory",
     racy="""
-    tile[t] = v;
-    sync_threads();
-    let w = *map_shared_rank(&tile, peer).add(t); // the peer may not be there yet
+    LEVEL[tid] = input[idx.get()];
+    cluster::cluster_sync();
+    let theirs = *cluster::map_shared_rank(&raw const LEVEL as *const u32, peer).add(tid);
+    // the peer may end, and its memory with it, before this read
     """,
     fixed="""
-    tile[t] = v;
-    cluster_sync();
-    let w = *map_shared_rank(&tile, peer).add(t);
-    cluster_sync();
+    LEVEL[tid] = input[idx.get()];
+    cluster::cluster_sync();
+    let theirs = *cluster::map_shared_rank(&raw const LEVEL as *const u32, peer).add(tid);
+    cluster::cluster_sync();
     """,
 )

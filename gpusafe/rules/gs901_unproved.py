@@ -26,12 +26,16 @@ RULE = declare(
     level=Level.NOTE,
     help="state what every launch keeps to (`// gpusafe: requires(..)`), or simplify the part that is named",
     racy="""
-    let i = thread::index_1d() as usize * stride; // is `stride` ever 0?
-    *out.add(i) = v;
+    let i = thread::index_1d();
+    if i < n {
+        *out.add(i as usize) = *out.add(i as usize + offset as usize); // is `offset` ever smaller than `n`?
+    }
     """,
     fixed="""
-    // gpusafe: requires(stride > 0)
-    let i = thread::index_1d() as usize * stride;
-    *out.add(i) = v;
+    // gpusafe: requires(offset >= n)
+    let i = thread::index_1d();
+    if i < n {
+        *out.add(i as usize) = *out.add(i as usize + offset as usize);
+    }
     """,
 )

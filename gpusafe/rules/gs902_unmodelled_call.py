@@ -26,9 +26,11 @@ RULE = declare(
     level=Level.NOTE,
     help="let gpusafe see the callee (bring it into the workspace), or use an API that it knows",
     racy="""
-    vendor_sort(buf.device_ptr(&stream).0, n, stream.cu_stream());
+    vendor::sort(&mut buf, &stream); // what it enqueues, and on which stream, is not known
+    stream.memcpy_dtoh(&buf, &mut host)?;
     """,
     fixed="""
-    stream.synchronize()?; // what follows is ordered, whatever the call did
+    stream.memcpy_dtoh(&buf, &mut host)?;
+    vendor::sort(&mut host); // no device memory, no stream: nothing needs to be known
     """,
 )
