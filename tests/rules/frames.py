@@ -208,9 +208,8 @@ def oxide(param: str, kind: tuple[str, str], setup: str = "", end: str = "", att
     return OXIDE.format(params=params, param=param, type=kind[1], setup=setup, end=end, attribute=attribute)
 
 
-_TILE = (
-    "let tile = shared_array![f32; 256]; let t = thread::thread_idx_x() as usize; let i = thread::index_1d() as usize;"
-)
+_INDEX = "let i = thread::index_1d() as usize;"
+_TILE = f"let tile = shared_array![f32; 256]; let t = thread::thread_idx_x() as usize; {_INDEX}"
 _POINTERS = "out: *mut f32, x: *const f32, n: usize"
 _GIVEN = "out.as_device_ptr(), x.as_device_ptr(), 4000usize"
 _C_INDEX = "unsigned i = blockIdx.x * blockDim.x + threadIdx.x; unsigned t = threadIdx.x;"
