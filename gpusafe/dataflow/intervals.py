@@ -191,7 +191,7 @@ class Intervals:
         while new != self.of(term) and new[0] <= new[1]:
             fits = self.fits(term)
             self._known[term.id] = _meet(self._known.get(term.id, new), new)
-            if term.op == "*":
+            if term.op == "*" and (fits or term.data is True):  # a wrapped result says nothing of the product
                 self._products[frozenset(_identity(a) for a in term.args)] = self._known[term.id]
             self._memo.clear()
             self._raw.clear()

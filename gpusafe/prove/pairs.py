@@ -68,6 +68,12 @@ class Setting:
     forms: dict[int, tuple[Linear, int]] = field(default_factory=dict)
 
     @property
+    def ordered_within(self) -> bool:
+        """Whether something may order a write between two reads of one interval: a narrower barrier, or a signal."""
+        narrow = any(b.scope in (Scope.WARP, Scope.CLUSTER) for b in self.trace.barriers)
+        return narrow or bool(self.flags or self.counters)
+
+    @property
     def one_grid_phase(self) -> bool:
         """Whether no grid barrier cuts the kernel."""
         return not any(b.scope in WIDE_SCOPES for b in self.trace.barriers)
@@ -77,9 +83,15 @@ def conflicting(a: Access, b: Access, same_block: bool) -> bool:
     """Whether the kinds of two accesses conflict when they meet unordered."""
     if not (a.writes or b.writes):
         return False
-    if a.mode == b.mode == "atomic" and a.size == b.size:
-        return not all(_includes(x.scope, same_block) for x in (a, b))
+    if atomic_to_each_other(a, b, same_block):
+        return not all(aligned(x.offset, x.size) for x in (a, b))
     return True
+
+
+def atomic_to_each_other(a: Access, b: Access, same_block: bool) -> bool:
+    """Whether two accesses are atomic for each other, as far as they are of the same bytes."""
+    alike = a.mode == b.mode == "atomic" and a.size == b.size
+    return alike and all(_includes(x.scope, same_block) for x in (a, b))
 
 
 def _includes(scope: Scope | None, same_block: bool) -> bool:
@@ -145,6 +157,8 @@ def _same_loads(enc: Encoder, setting: Setting, x: Term, y: Term, one: Thread, t
     """Two threads that read one cell in one interval see one value: a write in between would be a race."""
     assert isinstance(x.data, tuple) and isinstance(y.data, tuple)
     if x.data[0] != y.data[0] or x.type != y.type:
+        return []
+    if x.data[0] in setting.written and setting.ordered_within:
         return []
     if not enc.same_block and (x.data[0] in setting.per_block or not setting.one_grid_phase):
         return []
@@ -239,14 +253,19 @@ def apart_in_time(a: Access, b: Access, same_block: bool) -> bool:
     return not (points(one.block) & points(two.block) if same_block else points(one.grid) & points(two.grid))
 
 
-def meet(setting: Setting, a: Access, b: Access, same_block: bool) -> Answer:
-    """Whether two threads (of one block, or of two) can make these two accesses at the same time and place."""
+def meet(setting: Setting, a: Access, b: Access, same_block: bool, *, torn: bool = False) -> Answer:
+    """Whether two threads (of one block, or of two) can make these two accesses at the same time and place.
+
+    ``torn``: only as far as they overlap without being of the same bytes.
+    """
     trace = setting.trace
     if apart_in_time(a, b, same_block):
         return Answer("unsat")
     first, second = (where(trace, x) for x in (a, b))
     enc, one, two = threads(setting, same_block, first, second)
     goal = [distinct(enc, one, two), overlap(enc, a, b, one, two)]
+    if torn:
+        goal.append(enc.encode(a.offset, one) != enc.encode(b.offset, two))
     goal += [enc.encode(c, one) for c in first] + [enc.encode(c, two) for c in second]
     goal += [enc.encode(c, enc.shared) for c in setting.premises]
     pa, pb = a.context.phases, b.context.phases

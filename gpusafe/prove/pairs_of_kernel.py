@@ -13,7 +13,18 @@ from gpusafe.ir.kernel import Kernel, Scope, Space
 from gpusafe.prove.contents import whole_regions
 from gpusafe.prove.divergence import diverges
 from gpusafe.prove.launch_context import LaunchContext
-from gpusafe.prove.pairs import RLIMIT, Answer, Setting, apart_in_time, conflicting, meet, solve, threads, uses_own_copy
+from gpusafe.prove.pairs import (
+    RLIMIT,
+    Answer,
+    Setting,
+    apart_in_time,
+    atomic_to_each_other,
+    conflicting,
+    meet,
+    solve,
+    threads,
+    uses_own_copy,
+)
 from gpusafe.prove.pairs_enumerated import apart
 from gpusafe.prove.pairs_handed_over import counts, flags
 from gpusafe.prove.pairs_quick import settled
@@ -217,19 +228,23 @@ def _meet(setting: Setting, a: Access, b: Access, same_block: bool) -> Answer:
     """The answer for a pair; pairs with the same places and conditions are asked once."""
     if apart_in_time(a, b, same_block):
         return Answer("unsat")
-    sides = [
-        (x.offset.id, x.size, tuple(g.id for g in x.context.guard), x.context.facts, x.context.phases) for x in (a, b)
-    ]
-    key = (a.region, same_block, *sides)
+    key = (a.region, same_block, atomic_to_each_other(a, b, same_block), *(_asked(setting, x) for x in (a, b)))
     if key not in setting.memo:
         if settled(setting, a, b, same_block):
             answer = Answer("unsat")
         else:
-            answer = meet(setting, a, b, same_block) if setting.rlimit else Answer("unknown")
+            torn = atomic_to_each_other(a, b, same_block)
+            answer = meet(setting, a, b, same_block, torn=torn) if setting.rlimit else Answer("unknown")
         if setting.rlimit and answer.status != "unsat" and apart(setting, a, b, same_block):
             answer = Answer("unsat")
         setting.memo[key] = answer
     return setting.memo[key]
+
+
+def _asked(setting: Setting, x: Access) -> tuple[object, ...]:
+    """What the answer for a pair depends on, of one side; where signals order accesses, program order counts."""
+    at = (x.seq, x.context.loops) if setting.flags or setting.counters else None
+    return (x.offset.id, x.size, tuple(g.id for g in x.context.guard), x.context.facts, x.context.phases, at)
 
 
 def warp_barriers_whole(analysis: Analysis) -> bool:

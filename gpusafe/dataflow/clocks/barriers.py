@@ -59,6 +59,8 @@ class Phased:
     copies: list[Copying] = field(default_factory=list)
     members: set[int] = field(default_factory=set)
     waited: dict[int, tuple[int, int]] = field(default_factory=dict)  # thread: phase, own time
+    passed: list[tuple[int, int, int]] = field(default_factory=list)  # thread, phase under way, own time
+    used: dict[int, int] = field(default_factory=dict)  # thread: own time of its last use
     issued: list[tuple[int, int]] = field(default_factory=list)  # threads that announced bytes, and when
     born: tuple[int, int] = (0, 0)  # part and time of what must be known before it is used
 

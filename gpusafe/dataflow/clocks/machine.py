@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from gpusafe.dataflow.clocks import waiting
 from gpusafe.dataflow.clocks.barriers import Copying, Pair, Phased
 from gpusafe.dataflow.clocks.memory import Entry, Fault, Touches
 from gpusafe.dataflow.clocks.statements import Program
@@ -19,6 +20,7 @@ from gpusafe.span import Span
 
 Triple = tuple[int, int, int]
 PARTS = 64  # barriers with state that a cluster may use, beside those of its warps
+MBARRIER = 8  # bytes of an mbarrier (PTX ISA, mbarrier)
 LEAST = 16  # bytes of a bulk copy whose size is not known
 GENERIC = frozenset({"async", "async.shared::cta", "async.shared::cluster"})  # fences between the proxies, both ways
 
@@ -94,6 +96,7 @@ class Cluster:
         self.threads: list[Thread] = []
         self.blocks: list[Triple] = []
         self.phased: dict[Any, Phased] = {}
+        self.objects: dict[Any, set[int]] = {}  # places of mbarriers, and where in them
         self.parts = 0
         self.steps = 0
         self.width = 0
@@ -162,6 +165,8 @@ class Cluster:
 
     def _finish(self) -> None:
         stuck = [t for t in self.threads if not t.ended]
+        if any(self.touches.near(place, offset, MBARRIER) for place, at in self.objects.items() for offset in at):
+            self.doubt("the bytes of an mbarrier are accessed as other memory")
         for phased in self.phased.values():
             for copy in phased.copies:
                 self.copy_lands(copy, copy.size or LEAST, None, 0)
@@ -265,6 +270,9 @@ class Cluster:
         learned = phased.finish(self.width)
         if self.actual and len(phased.past) > 1:
             phased.past[-1] = learned = learned.with_(phased.past[-2])
+        if any(ended == phased.complete - 1 and learned.seen[n] < time for n, ended, time in phased.passed):
+            self.doubt(waiting.TOO_LATE)
+        phased.passed = [p for p in phased.passed if p[1] >= phased.complete]
         for number, (waited, time) in phased.waited.items():
             if waited == phased.complete - 2 and learned.seen[number] < time:
                 self.doubt("a phase may end before all waits for the one before it have seen that end")
@@ -319,16 +327,15 @@ class Cluster:
         """The accesses of a copy: after what its thread knew at the issue, before what knows the end of the phase."""
         never = 1 << 62
         part, time = (copy.thread.number, never) if part is None else (part, phase)
-        if copy.writes:
-            self._bounds(copy, size)
+        self._bounds(copy, size)
         now = self._copied(copy, size, part, time)
         self.touches.add(copy.place, now, copy.knows.seen, copy.knows.fenced)
 
     def _bounds(self, copy: Copying, size: int) -> None:
         region = self.regions[copy.region]
-        whole = int(region.length.value) * region.elem_bytes if isinstance(region.length, Const) else None
-        if whole is not None and copy.offset + size > whole:
-            self.doubt(f"a copy may write past the end of `{copy.region}`")
+        length = region.length.value if isinstance(region.length, Const) else self.common.get(f"length {copy.region}")
+        if isinstance(length, int) and copy.offset + size > length * region.elem_bytes:
+            self.doubt(f"a copy may reach past the end of `{copy.region}`")
 
 
 def run_cluster(

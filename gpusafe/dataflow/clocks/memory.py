@@ -84,6 +84,15 @@ class Touches:
                 self._against(other, now, clock, fenced)
             self._keep(cell, now)
 
+    def near(self, place: Any, offset: int, size: int) -> bool:
+        """Whether some thread touched one of these bytes."""
+        words = range(offset // 4, (offset + size + 3) // 4)
+        return any(
+            e.offset < offset + size and offset < e.offset + e.size
+            for w in words
+            for e in self.cells.get((place, w), ())
+        )
+
     def _keep(self, cell: list[Entry], now: Entry) -> None:
         for i, old in enumerate(cell):
             like = (old.thread, old.mode, old.span, old.copy, old.part, old.offset, old.size, old.may)

@@ -238,6 +238,8 @@ class Program:
 
 
 def _fence(t: Thread, wide: bool) -> None:
+    if t.may:  # it may not be executed
+        return
     t.near = t.knows
     t.fence = t.knows if wide else t.fence
     t.tick()

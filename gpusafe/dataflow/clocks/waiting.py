@@ -20,6 +20,9 @@ RELEASES = (Order.RELEASE, Order.ACQ_REL, Order.SEQ_CST)
 ACQUIRES = (Order.ACQUIRE, Order.ACQ_REL, Order.SEQ_CST)
 
 
+TOO_LATE = "a wait that a phase lets pass may come after the end of that phase, and then waits for the next one"
+
+
 def number(value: Any, what: str) -> int:
     """A value that must be known."""
     if value is UNKNOWN:
@@ -29,6 +32,7 @@ def number(value: Any, what: str) -> int:
 
 def _use(c: Cluster, t: Thread, p: Phased) -> None:
     """The arrivals of a phase must come after the one before it in every schedule."""
+    p.used[t.number] = t.time
     if t.knows.seen[p.part] < p.complete:
         c.doubt("an arrival may belong to an earlier phase of its barrier")
 
@@ -47,6 +51,8 @@ def block_barrier(c: Cluster, stmt: ir.Barrier) -> Runner:
             raise Unknowable(f"a barrier of kind `{action}` is not modelled")
         all_ = c.block[0] * c.block[1] * c.block[2]
         size = all_ if count is None else number(count(t.env), "the number of threads of a barrier")
+        if count is not None and size % 32:
+            raise Unknowable("a barrier counts threads that are no whole warps")
         key = ("named", t.block, number(ident(t.env), "the number of a barrier"))
         p = c.phased.get(key)
         if p is None:
@@ -179,7 +185,9 @@ def mbarrier(c: Cluster, stmt: ir.MBarrier) -> Callable[[Thread], object]:
             case "init":
                 _init(c, t, pointer, number(values[0], "the count of an mbarrier"))
             case "inval":
-                _object(c, t, pointer)
+                p = _object(c, t, pointer)
+                if any(t.knows.seen[n] < time for n, time in p.used.items() if n != t.number):
+                    c.doubt("an mbarrier may be invalidated while another thread still uses it")
                 c.phased.pop((c.place(t, pointer)[0], c.place(t, pointer)[2]), None)
             case "arrive" | "arrive_expect_tx" | "expect_tx" | "arrive_drop":
                 p = _object(c, t, pointer)
@@ -197,6 +205,7 @@ def _init(c: Cluster, t: Thread, pointer: Any, count: int) -> None:
         raise Unknowable("an mbarrier is initialised twice")
     if count < 1:
         raise Unknowable("the count of an mbarrier is zero")
+    c.objects.setdefault(place, set()).add(offset)
     p = c.phased[place, offset] = Phased(c.new_part(), count, count)
     p.born = (t.number, t.time)
     t.tick()
@@ -252,6 +261,11 @@ def mbarrier_wait(c: Cluster, stmt: ir.MBarrier, polled: bool) -> Runner:
         elif parity:
             phase = t.knows.seen[p.part]
             if phase % 2 != wanted % 2:
+                if p.complete > phase:
+                    c.doubt(TOO_LATE)
+                p.passed.append((t.number, phase, t.time))
+                p.used[t.number] = t.time
+                t.tick()
                 return None
             yield lambda: p.complete > phase
         else:
@@ -263,6 +277,8 @@ def mbarrier_wait(c: Cluster, stmt: ir.MBarrier, polled: bool) -> Runner:
             c.doubt("a wait may miss the phase that it is meant for")
         t.learn(p.past[p.complete - 1 if c.actual else phase])
         p.waited[t.number] = (phase, t.time)
+        p.used[t.number] = t.time
+        t.tick()
         return None
 
     return run
@@ -341,6 +357,8 @@ def _store(c: Cluster, t: Thread, stmt: ir.AsyncCopy, what: tuple[Any, Any, Any]
 
 def bulk_control(t: Thread, stmt: ir.AsyncControl) -> None:
     """``commit_group``, ``wait_group`` and ``wait_group.read`` of bulk copies."""
+    if t.may:
+        raise Unknowable("a group of bulk copies under a condition that is not known")
     match stmt.action:
         case "commit":
             t.committed += 1
