@@ -84,10 +84,11 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_config(config: Any) -> Any:
-    """Puts a page for each rule into the navigation (called by mkdocs)."""
+    """Puts a page for each rule into the navigation, and pages that it does not name (called by mkdocs)."""
     listed = [{"All rules": "rules/index.md"}]
-    listed += [
-        {page.removeprefix("rules/").removesuffix(".md"): page} for page in pages() if page.startswith("rules/GS")
-    ]
-    config["nav"] = [{"Rules": listed} if "Rules" in section else section for section in config["nav"]]
+    listed += [{page[6:-3]: page} for page in pages() if page.startswith("rules/GS")]
+    named = repr(config["nav"])
+    others = [page.name for page in sorted((ROOT / "docs").glob("*.md")) if f"'{page.name}'" not in named]
+    nav = [{"Rules": listed} if "Rules" in section else section for section in config["nav"]]
+    config["nav"] = [*nav, *([{"More": others}] if others else [])]
     return config

@@ -139,10 +139,10 @@ def _typed(parse_text: Callable[[str], Any]) -> Callable[[str], Any]:
 
 
 def _check(space: argparse.Namespace) -> int:
-    from gpusafe.cli.cargo_flags import paths_of
+    from gpusafe.cli.cargo_flags import for_clippy, paths_of
     from gpusafe.cli.check import run
 
-    return run(paths_of(space), _given(space), space.config)
+    return run(paths_of(space), {**_given(space), "clippy_arguments": for_clippy(space)}, space.config)
 
 
 def _baseline(space: argparse.Namespace) -> int:

@@ -10,14 +10,26 @@ from gpusafe.errors import UsageError
 _MESSAGE_FORMATS = {"human": "text", "json": "rustc-json", "json-diagnostic-rendered-ansi": "rustc-json"}
 """What cargo calls a format, and what it is called here; other names mean the same in both."""
 
-_WITHOUT_EFFECT = (
-    ("--all-features", "code of all features is analysed always"),
-    ("--no-default-features", "code of all features is analysed always"),
-    ("--all-targets", "all targets are analysed always"),
-    ("--offline", "gpusafe uses no network"),
-    ("--locked", "gpusafe never writes Cargo.lock"),
-    ("--frozen", "as --locked and --offline"),
+_FOR_CLIPPY = (
+    ("--features", "FEATURES", "code of all features is analysed always"),
+    ("--all-features", None, "code of all features is analysed always"),
+    ("--no-default-features", None, "code of all features is analysed always"),
+    ("--target", "TRIPLE", "host code is read for any target"),
+    ("--all-targets", None, "all targets are analysed always"),
+    ("--offline", None, "gpusafe uses no network"),
+    ("--locked", None, "gpusafe never writes Cargo.lock"),
+    ("--frozen", None, "as --locked and --offline"),
 )
+
+
+class _Keep(argparse.Action):
+    """Keeps a flag and its value as they were given."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, space: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        words = (option or self.option_strings[0], *([values] if isinstance(values, str) else []))
+        space.clippy_arguments = (*getattr(space, "clippy_arguments", ()), *words)
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -38,13 +50,18 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         metavar="FORMAT",
         help="human, short or json (rustc's); else as --format",
     )
-    about: dict[str, Any] = {"dest": "_without_effect", "default": argparse.SUPPRESS}
-    group.add_argument(
-        "--features", metavar="FEATURES", help="accepted: code of all features is analysed always", **about
-    )
-    group.add_argument("--target", metavar="TRIPLE", help="accepted: host code is read for any target", **about)
-    for flag, why in _WITHOUT_EFFECT:
-        group.add_argument(flag, action="store_true", help=f"accepted: {why}", **about)
+    for flag, metavar, why in _FOR_CLIPPY:
+        about: dict[str, Any] = {"metavar": metavar} if metavar else {"nargs": 0}
+        about["help"] = f"for --with-clippy; without effect here: {why}"
+        group.add_argument(flag, dest="clippy_arguments", action=_Keep, default=argparse.SUPPRESS, **about)
+
+
+def for_clippy(space: argparse.Namespace) -> tuple[str, ...]:
+    """The flags that `cargo clippy` is to get: which packages, features and targets."""
+    words = [f"--package={spec}" for spec in space.package] or ["--workspace"]
+    words += [f"--exclude={spec}" for spec in space.exclude]
+    given = tuple(getattr(space, "clippy_arguments", ()))
+    return (*words, *(() if "--all-targets" in given else ("--all-targets",)), *given)
 
 
 def paths_of(space: argparse.Namespace) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ def run(paths: tuple[str, ...], given: Mapping[str, Any], config: str | None) ->
     if options.with_clippy:
         from gpusafe.cli.clippy import stream
 
-        stream(Path(options.paths[0]))
+        stream(Path(options.paths[0]), options.clippy_arguments)
     report = analysed(options)
 
     from gpusafe.report import render

@@ -33,11 +33,12 @@ class Options:
 
     ``paths``: crates, folders or files, all of which exist. ``select`` and ``ignore`` hold codes, names or prefixes
     (``GS1``); ``lints`` and ``per_path`` come after them. ``api``: files with ``[[api]]`` tables. ``targets`` are PTX
-    targets (``sm_80``).
+    targets (``sm_80``). ``clippy_arguments``: cargo's flags for ``with_clippy``.
     """
 
     paths: tuple[str, ...] = (".",)
     api: tuple[str, ...] = ()
+    clippy_arguments: tuple[str, ...] = ()
     format: str = setting("text", "--format", help="how to write the outcome", choices=FORMATS)
     output: str | None = setting(
         None, "--output", help="write the outcome to FILE instead of stdout", metavar="FILE", in_file=False

@@ -29,8 +29,14 @@ def render(report: Report, options: Options, style: Style) -> str:
     found = [*report.findings, *(item.finding for item in report.suppressed), *accepted]
     proved = {o.rule for unit in report.units for o in unit.obligations} if options.verbose else set()
     codes = sorted(mentioned(options) | {finding.rule for finding in found} | proved)
-    log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [_run(report, options, codes)]}
-    return json.dumps(log, indent=1, ensure_ascii=False) + "\n"
+    run = _run(report, options, codes)
+    results = run["results"]
+    log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{**run, "results": []}]}
+    head, here, rest = json.dumps(log, indent=1, ensure_ascii=False).partition('"results": [')
+    if not results:
+        return head + here + rest + "\n"
+    lines = ",\n".join(json.dumps(result, ensure_ascii=False) for result in results)  # one a line: small, and fast
+    return f"{head}{here}\n{lines}\n{rest}\n"
 
 
 def _run(report: Report, options: Options, codes: list[str]) -> dict[str, Any]:

@@ -131,6 +131,11 @@ def test_the_same_report_gives_the_same_bytes_whatever_it_took() -> None:
     assert render(slower, Options(format="sarif")) == render(REPORT, Options(format="sarif"))
 
 
+def test_each_result_is_one_line_so_that_large_logs_are_small_and_differ_line_by_line() -> None:
+    lines = render(REPORT, Options(format="sarif")).splitlines()
+    assert sum(line.startswith('{"ruleId": ') for line in lines) == len(run()["results"])
+
+
 def test_an_empty_report_is_a_valid_log() -> None:
     jsonschema.validate(log(Report((), (), ())), LOG)
 
