@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -14,7 +16,7 @@ from gpusafe.rules import RULES
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
-LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
+LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
@@ -70,6 +72,12 @@ def test_every_rule_and_setting_has_its_place_in_the_site() -> None:
     assert all(f"({code}.md)" in pages["rules/index.md"] for code in RULES)
     assert "`--fail-on`" in pages["settings.md"]
     assert "](docs/" not in pages["index.md"]
+
+
+def test_the_picture_shows_what_is_printed() -> None:
+    command = [sys.executable, str(ROOT / "scripts" / "picture.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_site_builds_strictly(tmp_path: Path) -> None:
