@@ -14,6 +14,7 @@ from gpusafe.ir.expr import Expr, Sym
 from gpusafe.ir.host import Enqueue, HostPath, LaunchArg, LaunchSite
 from gpusafe.ir.terms import children
 from gpusafe.prove.host.attribution import Owner
+from gpusafe.prove.host.feasible import Feasible
 from gpusafe.prove.host.ledger import Ledger
 from gpusafe.span import Span
 from gpusafe.verdict import Obligation, Verdict
@@ -35,13 +36,16 @@ class Launches:
 
     def check(self, path: HostPath, ledger: Ledger) -> None:
         """Notes the obligations of all launches on a path with the functions that they stand in."""
+        feasible = Feasible(path)
         for op in path.ops:
             if not isinstance(op, Enqueue) or op.kernel is None or op.kernel not in self.summaries:
                 continue
             frame = op.frames[-1]
             owner = Owner(frame.function, frame.function_span, len(op.frames) - 1)
             for number, obligation in enumerate(self._of(op, op.kernel, path)):
-                ledger.add(owner, ("launch", number, obligation.rule, op.span), obligation)
+                judged = feasible.judged(obligation)
+                if judged is not None:
+                    ledger.add(owner, ("launch", number, obligation.rule, op.span), judged)
 
     def _of(self, op: Enqueue, kernel: str, path: HostPath) -> tuple[Obligation, ...]:
         key = facts(op, path)

@@ -103,12 +103,12 @@ def _by_solver(path: HostPath, a: MemRange, b: MemRange) -> Overlap:
     common += [start_b < end_a] if end_a is not None else []
     assumes = [encoder.encode(term) for term in path.assumes if _is_condition(term)]
     base = [*assumes, *sizes]
-    meeting = _check(encoder, [*base, *common])
+    meeting = check_together(encoder, [*base, *common])
     if meeting is None:
         return Overlap(Meet.DEPENDS, reason="the solver gave up on whether the two stretches overlap")
     if meeting is False:
         return Overlap(Meet.NEVER)
-    apart = _check(encoder, [*base, z3.Not(z3.And(*common, z3.BoolVal(True, encoder.ctx)))])
+    apart = check_together(encoder, [*base, z3.Not(z3.And(*common, z3.BoolVal(True, encoder.ctx)))])
     if apart is False:
         return Overlap(Meet.ALWAYS)
     names = sorted(name for name in encoder.symbols)
@@ -130,7 +130,7 @@ def _encoded(encoder: Encoder, path: HostPath, stretch: MemRange) -> tuple[Any, 
     return start, encoder.encode(memory.length) * memory.elem_bytes
 
 
-def _check(encoder: Encoder, conditions: list[Any]) -> bool | None:
+def check_together(encoder: Encoder, conditions: list[Any]) -> bool | None:
     """Whether the conditions can hold together; None when the solver gives up."""
     solver = encoder.z3.Solver(ctx=encoder.ctx)
     solver.set("rlimit", RLIMIT)

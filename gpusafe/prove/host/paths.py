@@ -14,6 +14,7 @@ from gpusafe.prove.host.attribution import Attribution, Owner, attribution
 from gpusafe.prove.host.chances import sighting
 from gpusafe.prove.host.conflicts import Pair, alias_class, made_on, makes, pairs
 from gpusafe.prove.host.explain import Story, counterexample, rule_of, story
+from gpusafe.prove.host.feasible import UNSETTLED, Feasible
 from gpusafe.prove.host.initialized import uninitialized_reads
 from gpusafe.prove.host.kernel_ranges import KernelRanges
 from gpusafe.prove.host.ledger import Ledger
@@ -35,6 +36,7 @@ class PathCheck:
         self.at: Attribution = attribution(path)
         self.ranges = KernelRanges(path, summaries)
         self.judge = Judge(path, order(path, charitable=True), self.ranges.separate, Meetings(path))
+        self.feasible = Feasible(path)
         self.hopeless: set[tuple[int, int]] = set()
         self.harmless: set[tuple[int, int]] = set()
 
@@ -81,6 +83,9 @@ class PathCheck:
         if pair.ordered and places in self.harmless:
             return Verdict.PROVED
         decision = self.judge.decide(pair)
+        if decision.verdict is Verdict.REFUTED and not self.feasible.answer:
+            never = self.feasible.answer is False
+            decision = Decision(Verdict.PROVED) if never else Decision(Verdict.UNKNOWN, UNSETTLED)
         if decision.verdict is Verdict.PROVED and places in self.harmless:
             return Verdict.PROVED
         self.harmless.add(places)
@@ -169,8 +174,11 @@ class PathCheck:
         op = self.path.ops[index]
         owner = Owner(op.frames[-1].function, op.frames[-1].function_span, len(op.frames) - 1)
         question = (obligation.rule, detail, op.span)
-        self.ledger.add(owner, question, obligation)
-        if since is not None and obligation.verdict is Verdict.REFUTED:
+        judged = self.feasible.judged(obligation)
+        if judged is None:
+            return
+        self.ledger.add(owner, question, judged)
+        if since is not None and judged.verdict is Verdict.REFUTED:
             self.ledger.saw(owner, question, sighting(self.path, since, index))
 
 
