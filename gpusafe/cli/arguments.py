@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gpusafe import __version__
+from gpusafe.cli.usage import Parser
 
 if TYPE_CHECKING:
     from gpusafe.config import Setting
@@ -33,7 +34,7 @@ def parse(arguments: list[str]) -> Callable[[], int] | int:
 
 
 def _parser(*, with_options: bool) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="gpusafe",
         description="The borrow checker that Rust lacks at the GPU launch boundary.",
         epilog=_EPILOG,
@@ -43,6 +44,7 @@ def _parser(*, with_options: bool) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
     check = _command(commands, "check", "prove or refute the GPU code of a workspace, folder or file", _check)
+    check.usage = "gpusafe check [FLAGS] [PATH ...]"
     check.add_argument("paths", nargs="*", metavar="PATH", help="crates, folders or files (default: this folder)")
     check.add_argument("--config", metavar="FILE", help="read settings from FILE instead of the nearest gpusafe.toml")
     if with_options:  # the metadata is read only for the command that needs it
@@ -57,6 +59,7 @@ def _parser(*, with_options: bool) -> argparse.ArgumentParser:
         choices=("create", "update", "prune", "show"),
         help="record all findings; bring the record up to date; drop what is gone; list it",
     )
+    baseline.usage = "gpusafe baseline {create,update,prune,show} [FLAGS] [PATH ...]"
     baseline.add_argument("paths", nargs="*", metavar="PATH", help="what to check (default: this folder)")
     baseline.add_argument("--config", metavar="FILE", help="read settings from FILE")
     if with_options:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gpusafe.config import Options, from_table, with_values
+from gpusafe.config import Options, PathSettings, from_table, with_values
 from gpusafe.errors import UsageError
 
 
@@ -30,10 +30,26 @@ def load(start: Path, given: Mapping[str, Any], explicit: str | None = None) -> 
                 found[name] = (*values.get(name, ()), *found[name])
         values.update(found)
         sources.update(dict.fromkeys(found, where))
+    if explicit is None and (members := _of_members(start)):
+        values["per_path"] = (*values.get("per_path", ()), *members)
+        sources["per_path"] = ", ".join(filter(None, (sources.get("per_path"), "packages of the workspace")))
     sources.update({name: _on_top(name, sources) for name in given})
     lints = (*values.get("lints", ()), *given.get("lints", ()))  # flags add to what files say
     values |= {**given, "lints": lints}
     return Sourced(with_values(Options(), values), sources)
+
+
+def _of_members(start: Path) -> tuple[PathSettings, ...]:
+    """What packages below the nearest Cargo.toml say about their files; that one is read already."""
+    from gpusafe.cli.member_settings import of_members
+
+    start = start.resolve()
+    for folder in [start, *start.parents] if start.is_dir() else start.parents:
+        if (folder / "Cargo.toml").is_file():
+            return of_members(folder, {folder / "Cargo.toml"})
+        if (folder / ".git").exists():
+            break
+    return ()
 
 
 def _on_top(name: str, sources: Mapping[str, str]) -> str:
@@ -45,17 +61,19 @@ def _tables(start: Path, explicit: str | None) -> list[tuple[str, Mapping[str, A
     if explicit is not None:
         return [(explicit, _read(Path(explicit)))]
     start = start.resolve()
+    package: list[tuple[str, Mapping[str, Any]]] = []
     for folder in [start, *start.parents] if start.is_dir() else start.parents:
         file = folder / "gpusafe.toml"
-        if file.is_file():
+        if file.is_file() and not package:
             return [(_shown(file), _read(file))]
         cargo = folder / "Cargo.toml"
         tables = _cargo_tables(cargo) if cargo.is_file() else []
-        if tables:
-            return tables
+        if of_workspace := [table for table in tables if "[workspace." in table[0]]:
+            return [*of_workspace, *package] if package else tables  # a package adds to its workspace
+        package = package or tables
         if (folder / ".git").exists():
             break
-    return []
+    return package
 
 
 def _cargo_tables(file: Path) -> list[tuple[str, Mapping[str, Any]]]:

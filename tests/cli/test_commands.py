@@ -54,6 +54,9 @@ def test_explain_may_be_spelled_as_in_rustc(capsys: pytest.CaptureFixture[str]) 
         (["check", "--frobnicate"], "unrecognized arguments: --frobnicate"),
         (["check", "--format", "xml"], "invalid choice: 'xml'"),
         (["chekc"], "invalid choice: 'chekc'"),
+        (["chekc"], "did you mean `check`?"),
+        (["check", "--fail-on", "warn"], "did you mean `warning`?"),
+        (["check", "--manifest-pth=x"], "did you mean `--manifest-path`?"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_message_with_status_2(

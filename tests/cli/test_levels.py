@@ -101,6 +101,43 @@ def test_cargo_flags_choose_packages(here: Path, capsys: pytest.CaptureFixture[s
     assert outcome(capsys, "gpusafe", "-p", "good", "bad")[0] == 2
 
 
+def test_a_package_of_the_workspace_speaks_for_its_files(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(
+        here,
+        {
+            "Cargo.toml": '[workspace]\nmembers = ["crates/*"]\n',
+            "crates/a/Cargo.toml": '[package]\nname = "a"\n[package.metadata.gpusafe]\nignore = ["GS201"]\n',
+            "crates/a/a.cu": RACY,
+            "crates/b/Cargo.toml": '[package]\nname = "b"\n',
+            "crates/b/b.cu": RACY,
+        },
+    )
+    status, out = outcome(capsys, "check", *QUIET)
+    assert (status, "crates/a/a.cu" in out, "crates/b/b.cu:2:5: error" in out) == (1, False, True)
+    out = outcome(capsys, "config")[1]
+    assert 'per-path."**".lints = { GS201 = "allow" }  # below crates/a  # packages of the workspace' in out
+    write(here, {"crates/b/Cargo.toml": '[package]\nname = "b"\n[package.metadata.gpusafe]\nlints = 3\n'})
+    status, out = outcome(capsys, "check", *QUIET)
+    assert (status, "crates/b/Cargo.toml [package.metadata.gpusafe]: `lints`: must be a table" in out) == (2, True)
+
+
+def test_a_package_adds_to_its_workspace(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(
+        here,
+        {
+            "Cargo.toml": "[workspace.metadata.gpusafe]\nstrict = true\nlints = { GS1 = 'deny', GS2 = 'warn' }\n",
+            "a/Cargo.toml": '[package]\nname = "a"\n[package.metadata.gpusafe]\nlints = { GS2 = "allow" }\n',
+        },
+    )
+    monkeypatch.chdir(here / "a")
+    out = outcome(capsys, "config")[1]
+    assert "strict = true" in out
+    levels = [line.partition("  #")[0] for line in out.splitlines() if line.startswith("lints.")]
+    assert levels == ['lints.GS1 = "deny"', 'lints.GS2 = "warn"', 'lints.GS2 = "allow"']
+
+
 def test_json_messages_are_those_of_rustc_as_in_cargo(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(here, {"a.cu": RACY})
     status, out = outcome(capsys, "gpusafe", "--message-format", "json")

@@ -6,12 +6,14 @@ import importlib.util
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from gpusafe.cli.arguments import parse
+from gpusafe.config import from_table
 from gpusafe.rules import RULES
 
 ROOT = Path(__file__).parents[2]
@@ -55,6 +57,11 @@ def test_commands_of_the_page_exist(page: Path, capsys: pytest.CaptureFixture[st
 def _needs_more(words: list[str]) -> bool:
     """A command that is named without the argument that it needs."""
     return words in (["explain"], ["baseline"], ["litmus"])
+
+
+def test_the_settings_of_the_readme_can_be_read() -> None:
+    (block,) = re.findall(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
+    assert set(from_table(tomllib.loads(block), "gpusafe.toml")) == {"fail_on", "targets", "lints", "per_path"}
 
 
 def hook() -> ModuleType:
