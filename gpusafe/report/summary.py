@@ -28,7 +28,7 @@ def _findings(report: Report, style: Style) -> str:
         if taken.gone:
             parts.append(f"{taken.gone} of {taken.where} gone")
     if report.left_out:
-        parts.append(f"{report.left_out} left out by --select or --ignore")
+        parts.append(f"{report.left_out} left out by the selection of rules")
     return ", ".join(parts)
 
 

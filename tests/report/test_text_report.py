@@ -76,7 +76,7 @@ def test_nothing_found_in_files_that_were_not_read_claims_nothing_of_them() -> N
 
 def test_findings_that_were_not_asked_for_are_counted() -> None:
     report = Report((unit("kernel", "k", PROVED),), (), (FileRecord(HOST, FileStatus.ANALYSED),), left_out=2)
-    assert last(report).startswith("no errors, 2 left out by --select or --ignore; ")
+    assert last(report).startswith("no errors, 2 left out by the selection of rules; ")
 
 
 def test_a_file_that_was_read_with_replacement_characters_is_named() -> None:

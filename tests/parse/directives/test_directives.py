@@ -35,6 +35,18 @@ def test_an_allow_on_its_own_line_covers_the_next_statement() -> None:
     assert covered(source) == (3, 6)
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "// gpusafe: expect(GS101): a known fault\ns.copy(&a);\n",
+        '#[cfg_attr(any(), gpusafe::expect(GS101, reason = "a known fault"))]\nfn f() {}\n',
+    ],
+)
+def test_an_expectation_is_an_allow_that_says_so(source: str) -> None:
+    (expected,) = read("a.rs", source).allows
+    assert (expected.verb, expected.rules, expected.reason) == ("expect", ("GS101",), "a known fault")
+
+
 def test_an_allow_behind_code_covers_that_line() -> None:
     assert covered("fn f() {\n    s.copy(&a); // gpusafe: allow(GS101): fine\n    t.copy(&a);\n}\n") == (2, 2)
 
