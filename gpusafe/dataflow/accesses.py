@@ -169,7 +169,7 @@ def conditions(trace: Trace, context: Context, about: Iterable[Term] = (), all_f
         for fact in waiting:
             own = unknowns(fact.cond, memo)
             certain = all(g in guard for g in fact.guard)
-            signalled = certain and any(u.op == "atomic" for u in own)  # a wait for a flag
+            signalled = any(u.op == "atomic" for u in own)  # a wait for a flag
             if (own & relevant) or (certain and not own) or signalled:
                 open_ = [g for g in fact.guard if g not in guard]
                 whole = terms.binary("||", terms.neg(terms.conj(open_)), fact.cond) if open_ else fact.cond

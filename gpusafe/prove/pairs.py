@@ -43,7 +43,8 @@ class Answer:
 class Setting:
     """What all queries of one kernel under one context share.
 
-    ``flags``: regions whose cells one thread each writes, once, atomically. ``counts``: for counters, how often a cell
+    ``flags``: atomic writes (by ``seq``) that one thread alone makes, once, with the values that do not tell of them.
+    ``winners``: regions of which each cell can be found zero by one read-modify-write only. ``counts``: for counters, how often a cell
     can be added to at most. ``relied``: signals that some answer made use of.
 
     ``written``: regions that the launch writes. ``premises``: conditions on the launch (contract, host facts).
@@ -59,7 +60,8 @@ class Setting:
     counters: frozenset[str] = frozenset()
     injective: frozenset[tuple[str, int]] = frozenset()
     monotone: frozenset[tuple[str, int]] = frozenset()
-    flags: frozenset[str] = frozenset()
+    flags: dict[int, frozenset[int]] = field(default_factory=dict)
+    winners: frozenset[str] = frozenset()
     counts: dict[str, int] = field(default_factory=dict)
     per_block: frozenset[str] = frozenset()
     rlimit: int = RLIMIT
@@ -150,6 +152,7 @@ def lemmas(enc: Encoder, setting: Setting) -> list[Z]:
         for y, two in enc.atomics[i + 1 :]:
             if one is not two:
                 out += _tickets(enc, setting, x, y, one, two)
+                out += _one_winner(enc, setting, x, y, one, two)
     return out
 
 
@@ -200,6 +203,21 @@ def _tickets(enc: Encoder, setting: Setting, x: Term, y: Term, one: Thread, two:
         setting.relied.add(str(x.data[0]))
         out += [a >= 0, a < most, b >= 0, b < most]
     return out
+
+
+def _one_winner(enc: Encoder, setting: Setting, x: Term, y: Term, one: Thread, two: Thread) -> list[Z]:
+    """Only one read-modify-write finds the zero that a cell starts with, where none is ever written."""
+    region = x.data[0]
+    if region not in setting.winners or y.data[0] != region:
+        return []
+    if any(t.data[2] == "load" or (t.data[2] == "cas" and t.args[1].const != 0) for t in (x, y)):
+        return []  # they do not write when they find zero
+    if region in setting.per_block and not enc.same_block:
+        return []
+    both = [enc.encode(x, one) == 0, enc.encode(y, two) == 0, enc.encode(x.args[0], one) == enc.encode(y.args[0], two)]
+    if one.home or two.home:
+        both.append(_two_additions(enc, x, y, one, two))
+    return [z3.Not(z3.And(*both))]
 
 
 def _two_additions(enc: Encoder, x: Term, y: Term, one: Thread, two: Thread) -> Z:

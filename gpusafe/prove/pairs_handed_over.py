@@ -6,7 +6,7 @@ fence in another thread, where the scopes of all four include both threads. Two 
 alone that the read saw the write:
 
 - a counter that is only ever added to: whoever sees a larger value than another one's addition saw it;
-- a flag that one thread alone writes, once: whoever sees it set saw that write. It must be zero at the start.
+- a value that one thread alone writes, once: whoever sees it saw that write. The flag must be zero at the start.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ RELEASES = frozenset({Order.RELEASE, Order.ACQ_REL, Order.SEQ_CST})
 ACQUIRES = frozenset({Order.ACQUIRE, Order.ACQ_REL, Order.SEQ_CST})
 COUNTED = 60_000
 WIDE = frozenset({Scope.DEVICE, Scope.SYSTEM})
+SETS = frozenset({"store", "exch", "cas"})  # what they write does not depend on what was there
 
 
 def is_write(trace: Trace, access: Access) -> bool:
@@ -50,14 +51,32 @@ def signals(trace: Trace) -> dict[str, list[Access]]:
     return out
 
 
-def flags(setting: Setting) -> frozenset[str]:
-    """Regions whose cells are set once each, by one thread alone."""
-    out = set()
+def flags(setting: Setting) -> dict[int, frozenset[int]]:
+    """Writes whose value tells that they were made, once and by one thread alone, with the values that do not tell."""
+    out = {}
     for region, writes in signals(setting.trace).items():
-        values = [r.operands[-1] for r in setting.trace.atomics if r.access in writes]
-        if len(writes) != 1 or writes[0].context.loops or any(v.const in (None, 0) for v in values):
+        values = {r.access.seq: r.operands[-1].const for r in setting.trace.atomics if r.access in writes}
+        if any(v is None for v in values.values()):
             continue
-        if all(meet(setting, writes[0], writes[0], same).status == "unsat" for same in (True, False)):
+        plain = all(w.op in SETS for w in writes)
+        for write in writes:
+            others = {0, *(int(v or 0) for seq, v in values.items() if seq != write.seq)}
+            if write.context.loops or values[write.seq] in others or not (plain or len(writes) == 1):
+                continue
+            if all(meet(setting, write, write, same).status == "unsat" for same in (True, False)):
+                out[write.seq] = frozenset(others)
+    return out
+
+
+def winners(trace: Trace) -> frozenset[str]:
+    """Regions whose cells nobody sets to zero, and that only read-modify-writes and stores of other values write."""
+    out = set()
+    for region, writes in signals(trace).items():
+        results = [r for r in trace.atomics if r.access in writes]
+        if all(
+            r.access.op in (*SETS, "or") and r.operands[-1].const not in (None, 0) and r.access.scope in WIDE
+            for r in results
+        ):
             out.add(region)
     return frozenset(out)
 
@@ -157,8 +176,6 @@ def _acquired(trace: Trace, known: list[Term], access: Access, same_block: bool)
         if read is None or read.seq >= access.seq or not _wide(read.scope, same_block):
             continue
         guard = _around(trace, read, access)
-        if read.context.loops and not set(guard) <= set(access.context.guard):
-            continue
         if read.order in ACQUIRES or any(
             read.seq < f.seq < access.seq and _on_the_way(f, access, same_block, ACQUIRES) for f in trace.fences
         ):
@@ -180,7 +197,7 @@ def _wide(scope: Scope | None, same_block: bool) -> bool:
 
 
 def _compatible(setting: Setting, write: Access, read: Term) -> bool:
-    return write.region in setting.counters or write.region in setting.flags
+    return write.region in setting.counters or write.seq in setting.flags
 
 
 def _sees(enc: Encoder, setting: Setting, write: tuple[Access, Term | None, Thread], read: tuple[Term, Thread]) -> Z:
@@ -188,8 +205,8 @@ def _sees(enc: Encoder, setting: Setting, write: tuple[Access, Term | None, Thre
     access, result, one = write
     term, two = read
     value = enc.encode(term, two)
-    if access.region in setting.flags:
-        return value != 0
+    if access.seq in setting.flags:
+        return z3.And(*[value != other for other in sorted(setting.flags[access.seq])])
     if result is None:
         return z3.BoolVal(False, enc.ctx)
     return enc.encode(result, one) < value
