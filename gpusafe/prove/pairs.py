@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import z3
 
@@ -16,6 +16,9 @@ from gpusafe.ir.kernel import Scope
 from gpusafe.prove.contents import facts_of_contents
 from gpusafe.prove.encode import Encoder, Thread
 from gpusafe.prove.warp_values import warp_facts
+
+if TYPE_CHECKING:
+    from gpusafe.prove.pairs_locked import Lock
 
 Z = Any
 WIDE_SCOPES = frozenset({Scope.DEVICE, Scope.SYSTEM})
@@ -44,7 +47,8 @@ class Setting:
     """What all queries of one kernel under one context share.
 
     ``flags``: atomic writes (by ``seq``) that one thread alone makes, once, with the values that do not tell of them.
-    ``winners``: regions of which each cell can be found zero by one read-modify-write only. ``counts``: for counters, how often a cell
+    ``winners``: regions of which each cell can be found zero by one read-modify-write only. ``locks``:
+    regions that are used as locks. ``counts``: for counters, how often a cell
     can be added to at most. ``relied``: signals that some answer made use of.
 
     ``written``: regions that the launch writes. ``premises``: conditions on the launch (contract, host facts).
@@ -62,6 +66,7 @@ class Setting:
     monotone: frozenset[tuple[str, int]] = frozenset()
     flags: dict[int, frozenset[int]] = field(default_factory=dict)
     winners: frozenset[str] = frozenset()
+    locks: tuple[Lock, ...] = ()
     counts: dict[str, int] = field(default_factory=dict)
     per_block: frozenset[str] = frozenset()
     rlimit: int = RLIMIT
@@ -300,6 +305,10 @@ def meet(setting: Setting, a: Access, b: Access, same_block: bool, *, torn: bool
         hand_overs = ordered(enc, setting, ((a, one), (b, two)), second)
         hand_overs += ordered(enc, setting, ((b, two), (a, one)), first)
         goal += [z3.Not(h) for h in hand_overs]
+    if setting.locks:
+        from gpusafe.prove.pairs_locked import locked
+
+        goal += [z3.Not(h) for h in locked(enc, setting, (a, one), (b, two))]
     return decide(enc, setting, goal, one, two)
 
 

@@ -54,7 +54,7 @@ def signals(trace: Trace) -> dict[str, list[Access]]:
 def flags(setting: Setting) -> dict[int, frozenset[int]]:
     """Writes whose value tells that they were made, once and by one thread alone, with the values that do not tell."""
     out = {}
-    for region, writes in signals(setting.trace).items():
+    for writes in signals(setting.trace).values():
         values = {r.access.seq: r.operands[-1].const for r in setting.trace.atomics if r.access in writes}
         if any(v is None for v in values.values()):
             continue
@@ -149,14 +149,14 @@ def _released(trace: Trace, access: Access, same_block: bool) -> Iterator[tuple[
             ):
                 continue
             fenced = write.order in RELEASES or any(
-                access.seq < f.seq < write.seq and _on_the_way(f, write, same_block, RELEASES, access.context.guard)
+                access.seq < f.seq < write.seq and on_the_way(f, write, same_block, RELEASES, access.context.guard)
                 for f in trace.fences
             )
             if fenced:
                 yield write, next((r.term for r in trace.atomics if r.access is write), None)
 
 
-def _on_the_way(
+def on_the_way(
     fence: FencePoint, access: Access, same_block: bool, orders: frozenset[Order], also: tuple[Term, ...] = ()
 ) -> bool:
     """Whether a fence is passed whenever the access is made and the conditions ``also`` hold."""
@@ -177,7 +177,7 @@ def _acquired(trace: Trace, known: list[Term], access: Access, same_block: bool)
             continue
         guard = _around(trace, read, access)
         if read.order in ACQUIRES or any(
-            read.seq < f.seq < access.seq and _on_the_way(f, access, same_block, ACQUIRES) for f in trace.fences
+            read.seq < f.seq < access.seq and on_the_way(f, access, same_block, ACQUIRES) for f in trace.fences
         ):
             out.append((term, guard))
     return out

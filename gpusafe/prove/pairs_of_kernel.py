@@ -27,6 +27,7 @@ from gpusafe.prove.pairs import (
 )
 from gpusafe.prove.pairs_enumerated import apart
 from gpusafe.prove.pairs_handed_over import counts, flags, winners
+from gpusafe.prove.pairs_locked import locks
 from gpusafe.prove.pairs_quick import settled
 
 FAILURES_KEPT = 6
@@ -143,7 +144,7 @@ def setting_of(kernel: Kernel, trace: Trace, context: LaunchContext, rlimit: int
     )
     if not rlimit or not any(a.mode == "atomic" for a in trace.accesses):
         return base
-    base = replace(base, winners=winners(trace))
+    base = replace(base, winners=winners(trace), locks=locks(trace))
     return replace(base, flags=flags(base), counts=counts(base, context))
 
 

@@ -195,3 +195,53 @@ def test_a_proof_says_that_signals_start_at_zero(tmp_path: Path) -> None:
     outcome(tmp_path, LETTERS)
     unit = next(u for u in check(Options(paths=(str(tmp_path),), ptx="never")).units if u.kind == "kernel")
     assert any("`s` is zero when the kernel starts" in o.assumptions for o in unit.obligations)
+
+
+LAZY = """
+            if t != 0 { return; }
+            if s[0].load(AtomicOrdering::Acquire) != 2 {
+                if s[0].compare_exchange(0, 1, AtomicOrdering::Relaxed, AtomicOrdering::Relaxed).is_ok() {
+                    *d = 7;
+                    s[0].store(2, AtomicOrdering::Release);
+                } else {
+                    while s[0].load(AtomicOrdering::Acquire) != 2 {}
+                }
+            }
+            *o.add(b) = *d;
+"""
+FENCED_LOCK = """
+            if t != 0 { return; }
+            while s[0].swap(1, AtomicOrdering::Relaxed) != 0 {}
+            threadfence();
+            *d += 1;
+            threadfence();
+            s[0].store(0, AtomicOrdering::Relaxed);
+"""
+
+
+@pytest.mark.parametrize("body", [LAZY, LOCK, FENCED_LOCK])
+def test_locks_and_lazy_values_are_proved_for_any_number_of_threads(tmp_path: Path, body: str) -> None:
+    assert outcome(tmp_path, body, blocks=50) == ("proved", set())
+
+
+@pytest.mark.parametrize(
+    ("body", "old", "new"),
+    [
+        (LAZY, ACQUIRE, RELAXED),
+        (LAZY, "store(2, AtomicOrdering::Release)", "store(2, AtomicOrdering::Relaxed)"),
+        (LAZY, "compare_exchange(0, 1,", "compare_exchange(0, 2,"),
+        (FENCED_LOCK, "threadfence();", ""),
+        (FENCED_LOCK, "threadfence();", "threadfence_block();"),
+        (LOCK, "*d += 1;", "*d += 1; s[0].store(0, AtomicOrdering::Release); *d += 1;"),
+        (LOCK, "while s[0]", "while s[b % 2]"),
+    ],
+)  # fmt: skip
+def test_a_lock_that_does_not_hold_is_refuted_for_any_number_of_threads(
+    tmp_path: Path, body: str, old: str, new: str
+) -> None:
+    assert outcome(tmp_path, without(body, old, new), blocks=50)[0] == "refuted"
+
+
+def test_a_lock_that_others_free_is_not_proved(tmp_path: Path) -> None:
+    others = "if t != 0 { return; } if b == 3 { s[0].store(0, AtomicOrdering::Release); }"
+    assert outcome(tmp_path, without(FENCED_LOCK, "if t != 0 { return; }", others), blocks=50)[0] != "proved"
