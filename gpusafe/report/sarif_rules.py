@@ -16,10 +16,30 @@ FILE_NOTES = {
 }
 """Which files get a notification: its descriptor and its level."""
 
+_NOTES = {
+    "skipped-file": (
+        "a file was not read, and why",
+        "A file that is too large, lies outside of the checked folders, or cannot be read is not analysed: what it"
+        " holds is unknown.",
+    ),
+    "syntax-error": (
+        "a file, or part of one, does not parse",
+        "The parts around the place that does not parse are analysed; what it stands in is unknown.",
+    ),
+    "notice": (
+        "something about the whole run",
+        "For instance a setting without effect, or a GPU crate in a version that no table describes.",
+    ),
+}
+
 NOTIFICATIONS: list[dict[str, Any]] = [
-    {"id": "skipped-file", "shortDescription": {"text": "a file was not read, and why"}},
-    {"id": "syntax-error", "shortDescription": {"text": "a file, or part of one, does not parse"}},
-    {"id": "notice", "shortDescription": {"text": "something about the whole run"}},
+    {
+        "id": name,
+        "shortDescription": {"text": short},
+        "fullDescription": {"text": full},
+        "help": {"text": full, "markdown": full},
+    }
+    for name, (short, full) in _NOTES.items()
 ]
 
 _SEVERITY = {Level.ERROR: "error", Level.WARNING: "warning", Level.NOTE: "recommendation"}

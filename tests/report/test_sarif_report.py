@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,19 @@ def test_the_log_is_valid() -> None:
 def test_the_log_is_valid_against_the_schema_of_the_standard() -> None:
     schema = json.loads(Path(os.environ["GPUSAFE_SARIF_SCHEMA"]).read_text(encoding="utf-8"))
     jsonschema.validators.validator_for(schema)(schema).validate(log())
+
+
+@pytest.mark.skipif("GPUSAFE_SARIF_MULTITOOL" not in os.environ, reason="GPUSAFE_SARIF_MULTITOOL names no program")
+def test_the_validator_of_the_standard_and_of_code_scanning_has_nothing_to_say(tmp_path: Path) -> None:
+    """Microsoft's Sarif.Multitool, with the rules of the standard and of GitHub."""
+    (tmp_path / "log.sarif").write_text(render(REPORT, Options(format="sarif", verbose=True)), encoding="utf-8")
+    program = [os.environ["GPUSAFE_SARIF_MULTITOOL"], "validate", "log.sarif", "--rule-kind", "Sarif;Ghas"]
+    done = subprocess.run(
+        [*program, "--output", "out.sarif"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    told = [line for line in done.stdout.splitlines() if re.search(r": (error|warning) (?!SARIF2005)", line)]
+    assert told == []
+    assert (tmp_path / "out.sarif").is_file()
 
 
 def test_the_message_links_to_the_other_side_of_the_race() -> None:
