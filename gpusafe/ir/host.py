@@ -246,13 +246,15 @@ class Turn:
     """A decision of a path on a condition that is not modelled, so that nothing tells whether others agree with it.
 
     ``site`` identifies the condition (its text, its calls, and last how often it came so far), ``taken`` the way,
-    ``words`` both for people. ``at`` is the index of the first operation after it.
+    ``words`` both for people. ``at`` is the index of the first operation after it. ``unlikely``: code is written
+    for the other way (a loop over something that is not empty), so that this one alone makes no error.
     """
 
     site: tuple[object, ...]
     taken: int
     words: str
     at: int
+    unlikely: bool = False
 
 
 @dataclass(frozen=True, slots=True)

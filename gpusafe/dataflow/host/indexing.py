@@ -71,9 +71,16 @@ def _any_of(m: Machine, seq: SeqVal, index: Value, span: Span) -> Cell:
     items = seq.items or []
     if not any(owns(m, c.value) for c in items):
         return Cell(sample(m, seq))
+    if len(items) <= 4 and not isinstance(index, Unknown):
+        for i, item in enumerate(items[:-1]):
+            here = terms.binary(Op.EQ, index, i)
+            if m.decide(here if here is not None else Unknown("a comparison"), f"the index is {i}", span):
+                return item
+        m.assume(terms.binary(Op.EQ, index, len(items) - 1))
+        return items[-1]
     if len(items) <= 4:
         labels = tuple(f"the index at {span.file}:{span.line} is {i}" for i in range(len(items)))
-        return items[m.choose(labels)]
+        return items[m.choose(labels, turn=True)]
     return Cell(Unknown("an element by an index that is not known", None, tuple(c.value for c in items)))
 
 

@@ -115,10 +115,11 @@ def _surely_runs(m: Machine, expr: ast.For, source: IterVal) -> bool:
         runs = terms.binary(Op.GT, source.length, 0)
         if isinstance(runs, bool):
             return runs
-        return m.decide(runs, f"{m.source_text(expr.iterable)} yields something", expr.iterable.span, structural=True)
+        return m.decide(runs, f"{m.source_text(expr.iterable)} yields something", expr.iterable.span, unlikely=1)
     text = f"`{m.source_text(expr.iterable)}`"
     where = f"at {expr.span.file}:{expr.span.line}"
-    return m.choose((f"{text} yields something {where}", f"{text} yields nothing {where}")) == 0
+    ways = (f"{text} yields something {where}", f"{text} yields nothing {where}")
+    return m.choose(ways, turn=True, unlikely=1) == 0
 
 
 def _may_end(count: int | None, done: int, period: int) -> bool:
@@ -211,7 +212,7 @@ def _condition(m: Machine, cond: ast.Expr | None, watch: LoopWatch, index: int) 
         return found
     watch.open = True
     if index == 0:
-        return m.decide(found, m.source_text(cond), cond.span, structural=True)
+        return m.decide(found, m.source_text(cond), cond.span, unlikely=1)
     return True
 
 
@@ -234,7 +235,7 @@ def _let_condition(m: Machine, cond: ast.LetCond, watch: LoopWatch, index: int) 
         matched = True
         if index == 0:
             text = f"`{m.source_text(cond)}`"
-            matched = m.choose((f"{text} matches", f"{text} does not match")) == 0
+            matched = m.choose((f"{text} matches", f"{text} does not match"), turn=True, unlikely=1) == 0
     if matched:
         m.bind(cond.pat, cell)
     return matched

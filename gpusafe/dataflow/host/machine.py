@@ -200,11 +200,13 @@ class Machine:
 
     # -- decisions -----------------------------------------------------------------------------------------------------
 
-    def choose(self, labels: tuple[str, ...], turn: bool = False, late: bool = False) -> int:
+    def choose(
+        self, labels: tuple[str, ...], turn: bool = False, late: bool = False, unlikely: int | None = None
+    ) -> int:
         """Which of several ways this walk goes; ``labels`` tell the user.
 
         ``turn``: nothing is known of the condition, nor how it goes with others (see :class:`gpusafe.ir.host.Turn`).
-        ``late``: the first of the alternatives is walked last.
+        ``late``: the first of the alternatives is walked last. ``unlikely``: the way that code is not written for.
         """
         if self.cursor < len(self.decisions):
             taken = self.decisions[self.cursor].taken
@@ -223,7 +225,8 @@ class Machine:
         if turn:
             site = (labels, *(call.at for call in self.calls))
             number = self._counts[f"turn {site}"] = self._counts.get(f"turn {site}", 0) + 1
-            self.turns.append(Turn((*site, number), taken, labels[taken] or labels[0], len(self.ops)))
+            words = labels[taken] or labels[0]
+            self.turns.append(Turn((*site, number), taken, words, len(self.ops), taken == unlikely))
         return taken
 
     def modelled(self, cond: Value) -> bool:
@@ -238,11 +241,20 @@ class Machine:
             stack.extend(children(term))
         return True
 
-    def decide(self, cond: Value, words: str, span: Span, structural: bool = False, *, late: bool = False) -> bool:
+    def decide(
+        self,
+        cond: Value,
+        words: str,
+        span: Span,
+        structural: bool = False,
+        *,
+        late: bool = False,
+        unlikely: int | None = None,
+    ) -> bool:
         """The truth of a condition: known, implied by an earlier decision, or chosen.
 
-        ``structural``: it may go either way whatever the others do (a loop that runs, an assertion that holds).
-        ``late``: that it is false is walked first.
+        ``structural``: it may go either way whatever the others do (an assertion that holds). ``late``: that it is
+        false is walked first. ``unlikely``: 1 where code is not written for its being false (a loop that never runs).
         """
         if isinstance(cond, bool):
             return cond
@@ -254,7 +266,7 @@ class Machine:
                 return not self.decided[flipped]
         place = f" ({span.file}:{span.line})"
         turn = not structural and not self.modelled(cond)
-        taken = self.choose((f"`{words}` is true{place}", f"`{words}` is false{place}"), turn, late) == 0
+        taken = self.choose((f"`{words}` is true{place}", f"`{words}` is false{place}"), turn, late, unlikely) == 0
         if isinstance(cond, Expr):
             self.decided[cond] = taken
             self.assume(cond if taken else terms.invert(cond))

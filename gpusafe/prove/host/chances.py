@@ -3,7 +3,8 @@
 One condition that nothing is known about may go either way. Two of them may depend on each other: code that asks the
 same thing twice never sees two answers. A refutation stands when it needs at most one such decision. Those without
 which an operation is never reached count as one, since code is there to be reached, and not at all where both
-operations need them; one is not needed where the same pair is refuted on a path that differs in it alone.
+operations need them; one is not needed where the same pair is refuted on a path that differs in it alone. A loop over
+what is not known that never runs is not enough: code is written for it to run.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def _places(op: HostOp) -> tuple[Span, ...]:
 def in_doubt(sightings: Sequence[Sighting], paths: Sequence[HostPath]) -> tuple[str, ...]:
     """The decisions that one refutation needs together, in words; none where it stands. ``paths`` are all there are."""
     needed = [_needed(s, sightings) for s in sightings]
-    if any(len(turns) <= 1 for turns in needed):
+    if any(len(turns) <= 1 and not any(t.unlikely for t in turns) for turns in needed):
         return ()
     needs = lru_cache(maxsize=None)(partial(_needs, tuple(paths)))
     if any(_opinions(s, turns, needs) <= 1 for s, turns in zip(sightings, needed, strict=True)):
@@ -69,6 +70,8 @@ def _opinions(seen: Sighting, turns: Sequence[Turn], needs: Needs) -> int:
     """How many decisions have to go together."""
     apart: set[object] = set()
     for turn in turns:
+        if turn.unlikely:
+            apart.add((turn.site, "unlikely"))
         first, second = (needs(places, turn.site[:-1], turn.taken) for places in (seen.first, seen.second))
         if first and second:
             continue

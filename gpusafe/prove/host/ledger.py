@@ -54,7 +54,8 @@ class Ledger:
             found = self.entries[function][question]
             words = in_doubt(tuple(seen), paths) if found.verdict is Verdict.REFUTED else ()
             if words:
-                reason = f"it needs {' and '.join(words[:3])} together, and whether that can be is not known"
+                needed = f"it needs {words[0]}" if len(words) == 1 else f"it needs {' and '.join(words[:3])} together"
+                reason = f"{needed}, and whether that can be is not known"
                 self.entries[function][question] = Obligation(
                     found.rule, found.question, Verdict.UNKNOWN, found.span, reason
                 )
