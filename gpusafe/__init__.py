@@ -6,9 +6,10 @@ first used.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # type checkers take it for True; importing `typing` would double the time of `--version`
 if TYPE_CHECKING:
+    from typing import Any
+
     from gpusafe.api import check, exit_status, options, render
     from gpusafe.errors import GpusafeError, UsageError
     from gpusafe.results import FileRecord, FileStatus, Finding, Level, Report

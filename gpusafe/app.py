@@ -10,19 +10,22 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gpusafe.collection import rare_collection
 from gpusafe.config import Options
-from gpusafe.dataflow.contracts import Effect, KernelSummary
-from gpusafe.dataflow.coverage import Coverage
-from gpusafe.ir.host import Enqueue, HostProgram, LaunchSite
-from gpusafe.ir.kernel import Kernel
-from gpusafe.parse.dialects.extension_model import ApiTable
-from gpusafe.parse.directives import Problem
-from gpusafe.parse.workspace import Workspace
-from gpusafe.results import Finding, Report
+from gpusafe.results import FileStatus, Finding, Report
 from gpusafe.span import Span
 from gpusafe.verdict import Obligation, Unit, Verdict
+
+if TYPE_CHECKING:  # a run on files without GPU code needs none of it
+    from gpusafe.dataflow.contracts import KernelSummary
+    from gpusafe.dataflow.coverage import Coverage
+    from gpusafe.ir.host import HostProgram, LaunchSite
+    from gpusafe.ir.kernel import Kernel
+    from gpusafe.parse.dialects.extension_model import ApiTable
+    from gpusafe.parse.directives import Problem
+    from gpusafe.parse.workspace import Workspace
 
 FORK_FROM = 8  # kernels: fewer are proved sooner than processes get going
 _CONTRADICTION = "what `{}` requires and assumes contradicts itself: no launch meets it, and it has no effect"
@@ -44,11 +47,15 @@ def check(options: Options, progress: Callable[[str], None] = lambda _: None) ->
     Raises :class:`gpusafe.errors.UsageError` for paths that do not exist.
     """
     from gpusafe.parse.workspace import load
-    from gpusafe.rules import Facts, conclude, directive_findings, package_findings
 
     started = time.perf_counter()
     progress("reading")
     workspace = load([Path(p) for p in options.paths])
+    if not options.api and _nothing_to_say(workspace):
+        notices, sources = tuple(workspace.notices), workspace.sources
+        return Report((), (), workspace.files, notices, sources, time.perf_counter() - started)
+    from gpusafe.rules import Facts, conclude, directive_findings, package_findings
+
     kernels, problems = _lower(workspace)
     kernels = tuple(_sized(k, options) for k in kernels)
     progress("walking host functions")
@@ -78,6 +85,13 @@ def check(options: Options, progress: Callable[[str], None] = lambda _: None) ->
     )
 
 
+def _nothing_to_say(workspace: Workspace) -> bool:
+    """Whether there is no GPU code, no file that does not parse, and no directive that could be wrong."""
+    code = workspace.crates or workspace.cuda_files or workspace.ptx_files
+    broken = any(record.status is FileStatus.SYNTAX_ERROR for record in workspace.files)
+    return not (code or broken or any("gpusafe" in text for text in workspace.sources.values()))
+
+
 def coverage(options: Options, progress: Callable[[str], None] = lambda _: None) -> Coverage:
     """What of ``options.paths`` is recognised and resolved; nothing is proved.
 
@@ -97,7 +111,7 @@ def coverage(options: Options, progress: Callable[[str], None] = lambda _: None)
 def _lower(workspace: Workspace) -> tuple[tuple[Kernel, ...], tuple[Problem, ...]]:
     """All kernels of all front ends with what their users require, and the directives without effect."""
     from gpusafe.parse.cuda import lower_sources
-    from gpusafe.parse.directives import attach
+    from gpusafe.parse.directives import Problem, attach
     from gpusafe.parse.rust.device import lower_kernels
 
     with rare_collection():
@@ -167,6 +181,8 @@ def _apis(workspace: Workspace, options: Options) -> tuple[tuple[ApiTable, ...],
 
 def _sites(program: HostProgram, kernels: Iterable[Kernel]) -> list[tuple[Kernel, tuple[LaunchSite, ...]]]:
     """Each kernel with its launches; launches that say the same about it appear once."""
+    from gpusafe.ir.host import Enqueue, LaunchSite
+
     seen: dict[str, dict[object, LaunchSite]] = {}
     for path in program.paths:
         for op in path.ops:
@@ -219,6 +235,8 @@ def _check_kernel(kernel: Kernel, sites: tuple[LaunchSite, ...]) -> _Checked:
 
 def _signature_summary(kernel: Kernel) -> KernelSummary:
     """What the signature alone says: read-only parameters are read, all others may be written."""
+    from gpusafe.dataflow.contracts import Effect, KernelSummary
+
     regions = {r.name: r for r in kernel.regions}
     effects = []
     for param in kernel.params:

@@ -6,13 +6,16 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 from gpusafe import entry_points
-from gpusafe.ir.host import HostProgram
-from gpusafe.ir.kernel import Kernel
 from gpusafe.results import Finding, Level
 from gpusafe.rules.rule import Rule
 from gpusafe.verdict import Unit
+
+if TYPE_CHECKING:  # the catalogue is read by commands that look at no program
+    from gpusafe.ir.host import HostProgram
+    from gpusafe.ir.kernel import Kernel
 
 _CODE = re.compile(r"[A-Z]{2,8}\d{1,4}\Z")
 

@@ -166,3 +166,19 @@ def test_nothing_heavy_is_imported_for_a_word(arguments: list[str]) -> None:
         [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True, env={**os.environ}
     )
     assert done.stderr == ""
+
+
+def test_nothing_heavy_is_imported_for_files_without_gpu_code(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "Cargo.toml").write_text('[package]\nname = "a"\n')
+    (tmp_path / "src" / "lib.rs").write_text("pub fn f() {}\n")
+    program = (
+        "import sys\nfrom gpusafe.cli import main\nstatus = main(['check', '.'])\n"
+        "heavy = ('z3', 'networkx', 'rich', 'gpusafe.prove', 'gpusafe.dataflow', 'gpusafe.codegen_check')\n"
+        "sys.stderr.write(' '.join(name for name in heavy if name in sys.modules))\nsys.exit(status)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True, env={**os.environ}
+    )
+    assert done.stderr == ""
+    assert done.stdout == "no errors; nothing was proved: no GPU code found; 1 file: 1 without GPU code\n"
