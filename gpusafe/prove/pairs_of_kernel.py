@@ -245,7 +245,7 @@ def _meet(setting: Setting, a: Access, b: Access, same_block: bool) -> Answer:
 
 def _asked(setting: Setting, x: Access) -> tuple[object, ...]:
     """What the answer for a pair depends on, of one side; where signals order accesses, program order counts."""
-    at = (x.seq, x.context.loops) if setting.flags or setting.counters else None
+    at = (x.seq, x.context.loops) if setting.flags or setting.counters or setting.locks else None
     return (x.offset.id, x.size, tuple(g.id for g in x.context.guard), x.context.facts, x.context.phases, at)
 
 
