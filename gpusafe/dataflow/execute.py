@@ -15,6 +15,7 @@ from gpusafe.dataflow.async_copies import Copy
 from gpusafe.dataflow.phases import Phase, PhasePoint
 from gpusafe.dataflow.state import Exits, State, merge
 from gpusafe.dataflow.terms import Term, Terms
+from gpusafe.dataflow.uniformity import WARP
 from gpusafe.dataflow.values import Bindings, Target, Values, targets
 from gpusafe.ir import kernel as ir
 from gpusafe.ir.expr import BOOL, U64, Const, Expr, Type
@@ -326,7 +327,8 @@ class Executor:
         if full and stmt.op == "shfl_idx" and len(stmt.operands) > 1:
             lane = self.values.evaluate(stmt.operands[1], state.env)
             width = self.values.evaluate(stmt.operands[2], state.env).const if len(stmt.operands) > 2 else 32
-            shared = "warp" if lane.const is not None and width in (32, 0x1F) else "thread"
+            agreed = width in (32, 0x1F) and loops.uniformity(self).level(lane) <= WARP
+            shared = "warp" if agreed else "thread"
         state.env[stmt.var] = self.unknown(
             stmt.var, stmt.type, f"is the result of the warp operation `{stmt.op}`", shared
         )

@@ -19,7 +19,8 @@ from gpusafe.dataflow.induction import Closed, close
 from gpusafe.dataflow.phases import PhasePoint, Phases
 from gpusafe.dataflow.state import Exits, State, assigned, merge
 from gpusafe.dataflow.taint import walk
-from gpusafe.dataflow.terms import Term, Terms, postorder
+from gpusafe.dataflow.terms import Term, Terms
+from gpusafe.dataflow.uniformity import BLOCK, NAMES, Uniformity, marked
 from gpusafe.ir import kernel as ir
 from gpusafe.ir.expr import BOOL, I64
 
@@ -30,7 +31,12 @@ UNROLL_SYNC = 40  # iterations of a loop with barriers, or with variables that h
 UNROLL_PLAIN = 4
 UNROLL_STATEMENTS = 1500
 PASSES_LIMIT = 6
-UNIFORM_LEAVES = frozenset({"const", "param", "length", "sym", "iter"})
+
+
+def uniformity(ex: Executor, heads: dict[Term, int] | None = None) -> Uniformity:
+    """Who shares the values of an execution."""
+    constant = frozenset(r.name for r in ex.kernel.regions if r.read_only)
+    return Uniformity(ex.bindings.specials, constant, heads or {})
 
 
 @dataclass(slots=True)
@@ -185,7 +191,7 @@ def _summarise(ex: Executor, loop: ir.Loop, state: State) -> tuple[bool, State |
     _forget(ex, mark)
     if end is None:
         return True, _once(ex, loop, entry)
-    unknown = _unknowns(terms, name, (*ex.loops, k), heads, entry, end)
+    unknown = _unknowns(ex, name, (*ex.loops, k), heads, entry, end)
     banned = frozenset(v for label, v in ex.banned if label == name)
     ends = {v: end.env.get(v, heads[v]) for v in carried}
     closed = close(terms, heads, ends, {v: entry.env[v] for v in carried}, k, unknown, banned)
@@ -276,43 +282,28 @@ def _once(ex: Executor, loop: ir.Loop, entry: State) -> State | None:
 
 
 def _unknowns(
-    terms: Terms, name: str, loops: tuple[Term, ...], heads: dict[str, Term], entry: State, end: State
+    ex: Executor, name: str, loops: tuple[Term, ...], heads: dict[str, Term], entry: State, end: State
 ) -> dict[str, Term]:
-    """Stand-ins for variables without a closed form; one that is computed from uniform values alone is uniform.
+    """Stand-ins for variables without a closed form; those share one who share all that it is computed from.
 
     They stand for the values from the second iteration on; in the first one the variables are as before the loop.
     """
-    uniform = set(heads.values())
-    at_first = {head for v, head in heads.items() if _uniform(entry.env[v], set())}
+    before = uniformity(ex)
+    first = {v: before.level(entry.env[v]) for v in heads}
+    level = dict.fromkeys(heads, BLOCK)
     changed = True
     while changed:
         changed = False
+        levels = uniformity(ex, {head: max(level[v], first[v]) for v, head in heads.items()})
         for v, head in heads.items():
-            if head in uniform and not _uniform(end.env.get(v, head), uniform & at_first):
-                uniform.discard(head)
+            found = levels.level(end.env.get(v, head))
+            if found > level[v]:
+                level[v] = found
                 changed = True
     return {
-        v: terms.make(
-            "fresh",
-            h.type,
-            loops,
-            (f"{v}@{name}", "block" if h in uniform else "thread", f"is the value of `{v}` in a loop"),
-        )
+        v: ex.terms.make("fresh", h.type, loops, (f"{v}@{name}", NAMES[level[v]], f"is the value of `{v}` in a loop"))
         for v, h in heads.items()
     }
-
-
-def _uniform(term: Term, heads: set[Term]) -> bool:
-    for t in postorder([term]):
-        if t.op == "iter" and "~" in str(t.data):  # the iteration in which a thread left an inner loop
-            return False
-        if t.args and t.op not in ("fresh", "load", "atomic", "shuffle", "ptrunknown"):
-            continue
-        special = t.op == "special" and str(t.data).startswith(("ntid", "nctaid", "ctaid", "dynamic"))
-        shared = t.op == "fresh" and isinstance(t.data, tuple) and t.data[1] == "block"
-        if not (t.op in UNIFORM_LEAVES or t.op == "base" or t in heads or special or shared):
-            return False
-    return True
 
 
 def _previous(terms: Terms, k: Term) -> Term:
@@ -381,14 +372,16 @@ def _after(
     out = merge(terms, left)
     if out is None:
         return None
-    last = terms.make("iter", I64, k.args, f"{name}~exit")
     trip = _from_second(terms, k, goes_on)
     own = terms.conj(out.guard[len(entry.guard) :])
+    shared = uniformity(ex)
+    who = max(shared.level(goes_on), shared.level(own))  # who leaves in the same iteration and in the same way
+    last = terms.make("iter", I64, k.args, marked(f"{name}~exit", who))
     roots = [*out.env.values(), trip, own, *ph.terms_of(out.phases), *out.pending.terms()]
     moved = _shifted(terms, k, roots, last)
     guard = entry.guard
     if _leaves_otherwise(loop):
-        guard = (*guard, terms.make("fresh", BOOL, ex.loops, (f"{name}~end", "thread", "depends on how a loop ends")))
+        guard = (*guard, terms.make("fresh", BOOL, ex.loops, (f"{name}~end", NAMES[who], "depends on how a loop ends")))
     env = {v: moved[t] for v, t in out.env.items()}
     after = State(env, guard, ph.mapped(out.phases, moved, terms), out.pending.mapped(moved, terms))
     ex.fact(after, terms.binary("&&", moved[own], moved[trip]))

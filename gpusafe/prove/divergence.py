@@ -9,6 +9,7 @@ import z3
 from gpusafe.dataflow.accesses import BarrierPoint, conditions
 from gpusafe.dataflow.phases import terms_of
 from gpusafe.dataflow.terms import Term, postorder
+from gpusafe.dataflow.uniformity import BLOCK, WARP, Uniformity
 from gpusafe.ir.kernel import Scope
 from gpusafe.prove.pairs import Answer, Setting, decide, distinct, threads
 
@@ -62,12 +63,23 @@ def _diverges(setting: Setting, barrier: BarrierPoint, same_block: bool) -> Answ
     trace, context = setting.trace, barrier.context
     if all(_shared(g, frozenset(context.loops), same_block) for g in context.guard):
         return Answer("unsat")
+    if same_block and _agreed(setting, barrier):
+        return Answer("unsat")
     reached = conditions(trace, context, terms_of(context.phases))
     elsewhere = conditions(trace, replace(context, guard=()), context.guard)
     key = (barrier.scope, barrier.mask, same_block, *map(tuple, (reached, elsewhere, context.guard, context.loops)))
     if key not in setting.memo:
         setting.memo[key] = _ask(setting, barrier, same_block, reached, elsewhere)
     return setting.memo[key]
+
+
+def _agreed(setting: Setting, barrier: BarrierPoint) -> bool:
+    """Whether each condition says the same to all threads of the block or warp: to all or to none of them."""
+    context = barrier.context
+    read = {str(t.data[0]) for t in postorder(list(context.guard)) if t.op == "load" and isinstance(t.data, tuple)}
+    levels = Uniformity(setting.specials, frozenset(read - setting.written), loops=frozenset(context.loops))
+    who = WARP if barrier.scope is Scope.WARP else BLOCK
+    return all(levels.level(g) <= who for g in context.guard)
 
 
 def _shared(cond: Term, loops: frozenset[Term], same_block: bool) -> bool:

@@ -17,6 +17,7 @@ import z3
 
 from gpusafe.dataflow.intervals import LIMITS, MAX_THREADS, Intervals, core
 from gpusafe.dataflow.terms import Term, postorder
+from gpusafe.dataflow.uniformity import THREAD, WARP, level_of_mark
 from gpusafe.ir.expr import U32, Type
 
 UNIFORM_OPS = frozenset({"const", "param", "length", "sym", "base"})
@@ -277,7 +278,7 @@ class Encoder:
             case "sym":
                 return self._host_symbol(term)
             case "iter":
-                return self.bounded(f"{term.data}.{term.id}{thread.name}", 0, 1 << 62)
+                return self._iteration(term, args, thread)
             case "fresh":
                 return self._fresh(term, args, thread)
             case "load":
@@ -285,6 +286,17 @@ class Encoder:
         value = self.symbol(f"{term.op} {term.id}{thread.name}", term.type)
         if term.op == "atomic":
             self.atomics.append((term, thread))
+        return value
+
+    def _iteration(self, term: Term, args: list[Z], thread: Thread) -> Z:
+        """The number of an iteration; those who leave a loop together share that of its last one."""
+        level = level_of_mark(str(term.data))
+        if level == THREAD:
+            return self.bounded(f"{term.data}.{term.id}{thread.name}", 0, 1 << 62)
+        block = "" if self.same_block else thread.home or thread.name
+        own = [self.warp(thread)] if level == WARP else []
+        value = self.function(f"{term.data}.{term.id}{block}", [*own, *args], term.type)
+        self.facts += [value >= 0, value <= 1 << 62]
         return value
 
     def _host_symbol(self, term: Term) -> Z:

@@ -13,6 +13,7 @@ from gpusafe.ir.kernel import Kernel, Scope, Space
 from gpusafe.ir.words import say
 from gpusafe.prove import protocols
 from gpusafe.prove.bounds import fixed_regions
+from gpusafe.prove.budget import for_launches, for_search
 from gpusafe.prove.contents import possible
 from gpusafe.prove.launch_context import (
     Contract,
@@ -32,8 +33,8 @@ from gpusafe.prove.replay_pairs import Refuted, reason_of, refute, refute_barrie
 from gpusafe.prove.uninitialized import blank_reads
 from gpusafe.verdict import Obligation, Verdict
 
-HASTY_RLIMIT = RLIMIT // 4
-SITES_LIMIT = 24
+HASTY_RLIMIT = RLIMIT // 2
+SITES_LIMIT = 64
 BLANK = frozenset({Space.SHARED, Space.DYNAMIC_SHARED})
 KINDS = {
     "race": "no two threads race on `{}`",
@@ -86,7 +87,8 @@ def _checked(kernel: Kernel, sites: Sequence[LaunchSite]) -> KernelResult:
         return _unassumed(kernel, sites)
     if not contexts:
         return _without_launch(kernel)
-    analyses = [analyse(kernel, c) for c in contexts[:SITES_LIMIT]]
+    budget = for_launches()
+    analyses = [analyse(kernel, c, budget=budget) for c in contexts[:SITES_LIMIT]]
     words = (_for_launches(len(contexts)), *_apart(kernel))
     words = (*words, *dict.fromkeys(w for a in analyses for w in _signals(a)))
     worst = _obligations(kernel, analyses, words)
@@ -145,6 +147,7 @@ def _for_launches(count: int) -> str:
 
 def _under_contract(kernel: Kernel) -> tuple[Contract, Analysis] | None:
     seen: set[object] = set()
+    budget = for_search()
     for contract in contracts(kernel):
         if contract.requires in seen:
             continue
@@ -153,7 +156,7 @@ def _under_contract(kernel: Kernel) -> tuple[Contract, Analysis] | None:
         context = of_contract(kernel, contract)
         if not possible(kernel, context):
             continue
-        analysis = analyse(kernel, context, hasty=True, rlimit=rlimit)
+        analysis = analyse(kernel, context, hasty=True, rlimit=rlimit, budget=budget)
         if analysis.proved:
             return contract, analysis
     return None

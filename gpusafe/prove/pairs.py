@@ -13,6 +13,7 @@ from gpusafe.dataflow.linear import Linear, forced
 from gpusafe.dataflow.phases import Phase, PhasePoint, points, terms_of
 from gpusafe.dataflow.terms import Term
 from gpusafe.ir.kernel import Scope
+from gpusafe.prove.budget import QUERY, Budget, for_launches
 from gpusafe.prove.contents import facts_of_contents
 from gpusafe.prove.encode import Encoder, Thread
 from gpusafe.prove.warp_values import warp_facts
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 Z = Any
 WIDE_SCOPES = frozenset({Scope.DEVICE, Scope.SYSTEM})
-RLIMIT = 4_000_000
+RLIMIT = QUERY
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,7 @@ class Setting:
     counts: dict[str, int] = field(default_factory=dict)
     per_block: frozenset[str] = frozenset()
     rlimit: int = RLIMIT
+    budget: Budget = field(default_factory=for_launches)
     relied: set[str] = field(default_factory=set)
     memo: dict[object, Answer] = field(default_factory=dict)
     forms: dict[int, tuple[Linear, int]] = field(default_factory=dict)
@@ -326,23 +328,35 @@ def uses_own_copy(setting: Setting, use: OwnUse) -> Answer:
 def decide(enc: Encoder, setting: Setting, goal: list[Z], one: Thread, two: Thread) -> Answer:
     """Asks Z3; products are first abstracted, and taken as they are only to find a model."""
     extra = lemmas(enc, setting)
-    answer, model = solve(enc, [*goal, *extra, *enc.facts], setting.rlimit)
+    answer, model = solve(enc, [*goal, *extra, *enc.facts], setting.rlimit, setting.budget)
     if answer == "sat" and enc.meanings:
-        again, better = solve(enc, [*goal, *extra, *enc.facts, *enc.meanings], setting.rlimit)
+        again, better = solve(enc, [*goal, *extra, *enc.facts, *enc.meanings], setting.rlimit, setting.budget)
         if again == "unsat":
             return Answer("unsat")
         answer, model = (again, better) if again == "sat" else ("unknown", None)
     return Answer(answer, _model(enc, model, one, two) if model is not None else None)
 
 
-def solve(enc: Encoder, formulas: list[Z], rlimit: int) -> tuple[str, Any]:
-    """Runs the solver under a resource limit."""
+def solve(enc: Encoder, formulas: list[Z], rlimit: int, budget: Budget | None = None) -> tuple[str, Any]:
+    """Runs the solver under a resource limit, which an account may lower; what is used is charged to it."""
+    if budget is not None:
+        rlimit = budget.grant(rlimit)
+        if not rlimit:
+            return "unknown", None
     solver = z3.Solver(ctx=enc.ctx)
     solver.set("rlimit", rlimit)
     solver.set("timeout", 20_000)  # a safety net only: the resource limit ends a query long before
     solver.add(*formulas)
     result = str(solver.check())
+    if budget is not None:
+        budget.charge(_used(solver))
     return result, solver.model() if result == "sat" else None
+
+
+def _used(solver: Z) -> int:
+    """The resource units that a solver's check took."""
+    figures = solver.statistics()
+    return int(figures.get_key_value("rlimit count")) if "rlimit count" in figures.keys() else 0  # noqa: SIM118
 
 
 def _model(enc: Encoder, model: Any, one: Thread, two: Thread) -> Model:

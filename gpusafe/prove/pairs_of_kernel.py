@@ -10,6 +10,7 @@ from gpusafe.dataflow.execute import Executor
 from gpusafe.dataflow.intervals import Intervals
 from gpusafe.dataflow.terms import Term
 from gpusafe.ir.kernel import Kernel, Scope, Space
+from gpusafe.prove.budget import Budget, for_launches
 from gpusafe.prove.contents import whole_regions
 from gpusafe.prove.divergence import diverges
 from gpusafe.prove.launch_context import LaunchContext
@@ -93,12 +94,12 @@ def kind_of(a: Access, b: Access) -> str:
     return "mixed" if "atomic" in modes else "race"
 
 
-def execute(kernel: Kernel, context: LaunchContext) -> Trace:
+def execute(kernel: Kernel, context: LaunchContext, budget: Budget | None = None) -> Trace:
     """Executes a kernel; loop variables whose steps may overflow lose their closed form."""
     banned: frozenset[tuple[str, str]] = frozenset()
     for _ in range(4):
         trace = Executor(kernel, context.terms, context.bindings, banned).run()
-        setting = setting_of(kernel, trace, context, RLIMIT // 4)
+        setting = setting_of(kernel, trace, context, RLIMIT // 2, budget)
         bad = {(s.loop, s.var) for s in trace.sides if not _fits(setting, s)}
         if not bad:
             break
@@ -122,10 +123,12 @@ def _fits(setting: Setting, side: SideCondition) -> bool:
     import z3
 
     goal.append(z3.Or(value < low, value > high))
-    return solve(enc, [*goal, *enc.spread(), *enc.facts], setting.rlimit)[0] == "unsat"
+    return solve(enc, [*goal, *enc.spread(), *enc.facts], setting.rlimit, setting.budget)[0] == "unsat"
 
 
-def setting_of(kernel: Kernel, trace: Trace, context: LaunchContext, rlimit: int) -> Setting:
+def setting_of(
+    kernel: Kernel, trace: Trace, context: LaunchContext, rlimit: int, budget: Budget | None = None
+) -> Setting:
     """What the queries about a trace share."""
     written = frozenset(a.region for a in trace.accesses if a.writes)
     counters = frozenset(r for r in written if _counts(trace, r, context.specials))
@@ -141,6 +144,7 @@ def setting_of(kernel: Kernel, trace: Trace, context: LaunchContext, rlimit: int
         monotone=frozenset(r for r in whole if r[0] in kernel.monotone),
         per_block=per_block,
         rlimit=rlimit,
+        budget=budget if budget is not None else for_launches(),
     )
     if not rlimit or not any(a.mode == "atomic" for a in trace.accesses):
         return base
@@ -164,13 +168,21 @@ def _counts(trace: Trace, region: str, specials: dict[str, Term]) -> bool:
     return True
 
 
-def analyse(kernel: Kernel, context: LaunchContext, *, hasty: bool = False, rlimit: int = RLIMIT) -> Analysis:
+def analyse(
+    kernel: Kernel,
+    context: LaunchContext,
+    *,
+    hasty: bool = False,
+    rlimit: int = RLIMIT,
+    budget: Budget | None = None,
+) -> Analysis:
     """Asks all questions of a kernel; ``hasty`` stops at the first one that is not proved.
 
     With ``rlimit`` 0 no solver is asked, and what needs one stays unknown.
     """
-    trace = execute(kernel, context)
-    setting = setting_of(kernel, trace, context, rlimit)
+    budget = budget if budget is not None else for_launches()
+    trace = execute(kernel, context, budget)
+    setting = setting_of(kernel, trace, context, rlimit, budget)
     out = Analysis(context, trace, setting)
     spaces = {r.name: r.space for r in kernel.regions}
     for barrier in trace.barriers:
