@@ -34,12 +34,11 @@ class _Index:
 
     types: Mapping[str, object]
     by_name: dict[str, list[Function]] = field(default_factory=lambda: defaultdict(list))
+    by_arity: dict[tuple[str, int], list[Function]] = field(default_factory=lambda: defaultdict(list))
 
     def named(self, name: str, arity: int) -> Iterator[Function]:
         """All functions of that name with so many parameters."""
-        for function in self.by_name.get(name, ()):
-            if arity in (_ANY, len(function.item.params)):
-                yield function
+        yield from self.by_name.get(name, ()) if arity == _ANY else self.by_arity.get((name, arity), ())
 
     def methods(self, name: str, arity: int, owner: str | None) -> Iterator[Function]:
         """The methods that ``receiver.name(args)`` may mean; ``owner`` is the receiver's type where it is known."""
@@ -76,6 +75,7 @@ def callers_of(program: Program, functions: list[Function]) -> dict[str, set[str
     index = _Index(program.types)
     for function in functions:
         index.by_name[function.name].append(function)
+        index.by_arity[function.name, len(function.item.params)].append(function)
     callers: dict[str, set[str]] = defaultdict(set)
     for function in functions:
         for callee in _callees(program, index, function):

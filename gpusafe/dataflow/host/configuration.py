@@ -43,16 +43,8 @@ def alternative(m: Machine, function: Function) -> Function:
     """Of functions of one name under different ``cfg`` the one that is there on this path."""
     if not any(a.path == "cfg" for a in function.item.attributes):
         return function
-    same = [
-        f
-        for f in m.program.functions
-        if (f.name, f.owner, f.trait, f.home.module)
-        == (function.name, function.owner, function.trait, function.home.module)
-    ]
+    named = m.program.methods[function.owner, function.name] if function.owner else m.program.free[function.name]
+    same = [f for f in named if (f.trait, f.home.module) == (function.trait, function.home.module)]
     if len(same) < 2:
         return function
     return next((f for f in same if compiled(m, f.item.attributes)), function)
-
-
-def _named(function: Function) -> tuple[object, ...]:
-    return function.name, function.owner, function.trait, function.home.module

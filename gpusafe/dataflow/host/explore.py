@@ -19,7 +19,8 @@ from gpusafe.span import Span
 MAX_PATHS = 64
 MAX_WALKS = 160
 MAX_STEPS_OF_A_ROOT = 100_000
-MIN_STEPS_OF_A_ROOT = 2_000  # also when the program has used up its steps
+MIN_STEPS_OF_A_ROOT = 600  # also when the program has used up its steps
+MAX_WALKS_IN_A_HURRY = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +61,9 @@ def explore(program: Program, root: Function) -> Explored:
     visited: set[str] = set()
     steps = 0
     budget = max(MIN_STEPS_OF_A_ROOT, min(MAX_STEPS_OF_A_ROOT, program.steps_left))
-    for _ in range(MAX_WALKS):
-        machine = Machine(program, HOOKS, decisions)
+    hurried = program.steps_left <= 0
+    for _ in range(MAX_WALKS_IN_A_HURRY if hurried else MAX_WALKS):
+        machine = Machine(program, HOOKS, decisions, hurried=hurried)
         try:
             path = _walk(machine, root)
         except RestartSignal:

@@ -21,7 +21,7 @@ from gpusafe.dataflow.host.handles import (
 from gpusafe.dataflow.host.machine import MAX_DEPTH, Call, LoopWatch, Machine
 from gpusafe.dataflow.host.passing_over import leave_by_panic
 from gpusafe.dataflow.host.program import Function
-from gpusafe.dataflow.host.signals import ReturnSignal
+from gpusafe.dataflow.host.signals import CutSignal, ReturnSignal
 from gpusafe.dataflow.host.syntax_walk import type_name
 from gpusafe.dataflow.host.typing_rules import apply_type
 from gpusafe.dataflow.host.values import Cell, SeqVal, SharedVal, SliceVal, StructVal, Unknown, Value
@@ -29,6 +29,7 @@ from gpusafe.parse.rust import ast
 from gpusafe.span import Span
 
 _RECURSION = 3
+_TOO_MANY_FORKS = 64
 
 
 def call_function(
@@ -39,6 +40,8 @@ def call_function(
     if sum(1 for c in m.calls if c.key == function.key) >= _RECURSION or len(m.calls) > MAX_DEPTH:
         m.gap(span, f"recursive call of `{function.name}` is not followed")
         return Unknown(f"the result of `{function.name}`", function.item.result, tuple(args))
+    if m.hurried and m.program.forks[function.key] >= _TOO_MANY_FORKS:
+        raise CutSignal(f"the call of `{function.name}` is not followed: it has too many paths")
     if function.item.is_async:
         return _later(m, function, args, span, path)
     if function.name in m.program.gpu_names or any(handles_in(a) for a in args) or function.item.body is None:

@@ -23,8 +23,8 @@ from gpusafe.ir.terms import children
 from gpusafe.parse.rust import ast
 from gpusafe.span import Span
 
-MAX_STEPS = 50_000
-MAX_OPS = 3_000
+MAX_STEPS = 150_000
+MAX_OPS = 20_000
 MAX_DEPTH = 48
 _EXPRESSION_DEPTH = 160
 
@@ -150,6 +150,8 @@ class Machine:
     dry: bool = False
     singletons: dict[str, Any] = field(default_factory=dict)
     steps: int = 0
+    hurried: bool = False  # the program has used up its steps: what cannot be concluded any more is not walked either
+    lost: str = ""  # the first gap after which nothing is certain
     depth: int = 0
     cursor: int = 0
     _counts: dict[str, int] = field(default_factory=dict)
@@ -193,6 +195,8 @@ class Machine:
             raise CutSignal("the function takes too many steps to walk")
         if len(self.ops) > MAX_OPS:
             raise CutSignal(f"more than {MAX_OPS} operations on one path")
+        if self.hurried and self.lost:
+            raise CutSignal(self.lost)
 
     def deeper(self) -> _Deeper:
         """Guards the depth of nested expressions."""
@@ -215,6 +219,7 @@ class Machine:
                 if watch.host_only is not None and all(isinstance(op, Gap) for op in self.ops[watch.start :]):
                     self.program.passed_over.add(watch.host_only)
                     raise RestartSignal
+            self.program.forks[self.call.key] += 1
             self.decisions.append(Decision(0, len(labels)))
             taken = 0
         self.cursor += 1
@@ -330,6 +335,8 @@ class Machine:
 
     def gap(self, span: Span, reason: str, memory: tuple[str, ...] = ()) -> None:
         """Says that something here is not modelled."""
+        if not memory:
+            self.lost = self.lost or reason
         self.emit(Gap, span, reason, reason=reason, memory=memory)
 
     def enqueue(self, stream: StreamHandle, what: str, span: Span, label: str, **parts: Any) -> None:

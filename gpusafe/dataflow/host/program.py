@@ -5,7 +5,7 @@ Names are resolved through the file's `use` items and by preferring what is near
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -72,22 +72,19 @@ class Function:
     owner: str | None = None
     trait: str | None = None
     self_type: ast.Type | None = None
+    path: str = field(init=False)  # module path, owner and name
+    key: str = field(init=False)  # identifies the function within a run
+
+    def __post_init__(self) -> None:
+        parts = (self.home.unit.crate, *self.home.module, self.owner or "", self.item.name)
+        path = "::".join(filter(None, parts))
+        object.__setattr__(self, "path", path)
+        object.__setattr__(self, "key", f"{path}@{self.home.file}:{self.item.span.line}")
 
     @property
     def name(self) -> str:
         """The function's own name."""
         return self.item.name
-
-    @property
-    def path(self) -> str:
-        """Module path, owner and name."""
-        parts = (self.home.unit.crate, *self.home.module, *((self.owner,) if self.owner else ()), self.item.name)
-        return "::".join(p for p in parts if p)
-
-    @property
-    def key(self) -> str:
-        """Identifies the function within a run."""
-        return f"{self.path}@{self.home.file}:{self.item.span.line}"
 
     @property
     def takes_self(self) -> bool:
@@ -124,6 +121,7 @@ class Program:
     steps_left: int = 500_000
     gpu_names: frozenset[str] = frozenset()
     passed_over: set[str] = field(default_factory=set)
+    forks: Counter[str] = field(default_factory=Counter)  # by function: how many decisions were open in it
     launches: dict[LaunchSeen, None] = field(default_factory=dict)
     memo: dict[tuple[str, int], object] = field(default_factory=dict)
     _lines: dict[str, list[str]] = field(default_factory=dict)

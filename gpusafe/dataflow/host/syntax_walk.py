@@ -12,23 +12,34 @@ _IDENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _HOLE = re.compile(r"\{([A-Za-z_]\w*)")
 _FIELDS: dict[type, tuple[str, ...]] = {}
+_NO_NODES = frozenset(["span", "text_span", "name_span", "names", "text", "name", "op", "mutable", "label"])
 
 
-def children(node: ast.Node) -> Iterator[ast.Node]:
+def children(node: ast.Node) -> list[ast.Node]:
     """The direct child nodes, in source order of their fields."""
     kind = type(node)
     names = _FIELDS.get(kind)
     if names is None:
-        names = tuple(f.name for f in fields(node) if f.name not in ("span", "text_span", "name_span"))
+        names = tuple(f.name for f in fields(node) if f.name not in _NO_NODES)
         _FIELDS[kind] = names
+    found: list[ast.Node] = []
     for name in names:
-        stack: list[object] = [getattr(node, name)]
-        while stack:
-            part = stack.pop()
-            if isinstance(part, ast.Node):
-                yield part
-            elif isinstance(part, tuple):
-                stack.extend(reversed(part))
+        part = getattr(node, name)
+        if isinstance(part, ast.Node):
+            found.append(part)
+        elif type(part) is tuple and part:
+            _collect(part, found)
+    return found
+
+
+def _collect(part: tuple[object, ...], found: list[ast.Node]) -> None:
+    stack: list[object] = list(reversed(part))
+    while stack:
+        inner = stack.pop()
+        if isinstance(inner, ast.Node):
+            found.append(inner)
+        elif type(inner) is tuple:
+            stack.extend(reversed(inner))
 
 
 def walk(node: ast.Node, into_items: bool = True) -> Iterator[ast.Node]:
@@ -37,9 +48,9 @@ def walk(node: ast.Node, into_items: bool = True) -> Iterator[ast.Node]:
     while stack:
         current = stack.pop()
         yield current
-        for child in reversed(list(children(current))):
-            if into_items or not isinstance(child, ast.Item):
-                stack.append(child)
+        below = children(current)
+        below.reverse()
+        stack.extend(below if into_items else [c for c in below if not isinstance(c, ast.Item)])
 
 
 def mentioned(node: ast.Node) -> tuple[str, ...]:
@@ -75,7 +86,7 @@ def mentioned(node: ast.Node) -> tuple[str, ...]:
         for name in names:
             if name not in bound:
                 seen.setdefault(name)
-        stack.extend(reversed(list(children(part))))
+        stack.extend(reversed(children(part)))
     return tuple(seen)
 
 
