@@ -281,7 +281,8 @@ def _confirm(checked: Sequence[_Checked], workspace: Workspace, options: Options
             if c.unit.verdict is not Verdict.REFUTED and c.kernel.dialect not in ("cuda-c", "ptx")
         ]
         sites = {c.kernel.key: c.sites for c in checked}
-        found = confirm(wanted, workspace, options.targets, mode=options.ptx, sites=sites)
+        proved = {c.kernel.key for c in checked if c.unit.verdict is Verdict.PROVED}
+        found = confirm(wanted, workspace, options.targets, mode=options.ptx, sites=sites, proved=proved)
         for key, confirmation in found.items():
             units[key] = replace(units[key], ptx=confirmation.statuses)
             units[key] = _with(units[key], *confirmation.obligations)

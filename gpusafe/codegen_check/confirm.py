@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +33,14 @@ class _Ready:
     builder: Builder
 
 
+@dataclass(frozen=True, slots=True)
+class _Again:
+    """Whether the race proof is repeated on the PTX, and whether there is one in source."""
+
+    asked: bool
+    proved: bool
+
+
 def confirm(
     kernels: Sequence[Kernel],
     workspace: Workspace,
@@ -40,6 +48,7 @@ def confirm(
     *,
     mode: str = "auto",
     sites: Mapping[str, Sequence[LaunchSite]] | None = None,
+    proved: Collection[str] = (),
     tools: Toolchain | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> dict[str, Confirmation]:
@@ -47,7 +56,8 @@ def confirm(
 
     ``targets`` are those that the user asked for (empty: the default ones). With ``mode`` ``auto`` only what is there
     is used; ``always`` builds ``core`` first if need be. ``sites`` are the kernels' launches, by key: they say where
-    the host takes part while a kernel runs. Never raises: whatever goes wrong is ``skipped``, with why.
+    the host takes part while a kernel runs. With ``always`` races are proved again on the PTX; ``proved`` are the keys
+    of those that are proved in source. Never raises: whatever goes wrong is ``skipped``, with why.
     """
     wanted = [k for k in kernels if k.dialect in _RUST]
     found = {
@@ -64,7 +74,14 @@ def confirm(
                 found[kernel.key] = (
                     _skipped(targets, Flags(), ready)
                     if isinstance(ready, str)
-                    else _confirm_one(kernel, workspace, targets, ready, (sites or {}).get(kernel.key, ()))
+                    else _confirm_one(
+                        kernel,
+                        workspace,
+                        targets,
+                        ready,
+                        (sites or {}).get(kernel.key, ()),
+                        _Again(mode == "always", kernel.key in proved),
+                    )
                 )
     except OSError as error:
         for kernel in wanted:
@@ -89,7 +106,12 @@ def _prepare(tools: Toolchain, mode: str, folder: Path, environ: Mapping[str, st
 
 
 def _confirm_one(
-    kernel: Kernel, workspace: Workspace, asked: Sequence[str], ready: _Ready, sites: Sequence[LaunchSite]
+    kernel: Kernel,
+    workspace: Workspace,
+    asked: Sequence[str],
+    ready: _Ready,
+    sites: Sequence[LaunchSite],
+    again: _Again,
 ) -> Confirmation:
     flags = Flags()
     try:
@@ -104,7 +126,16 @@ def _confirm_one(
         if flags.refused:
             return _skipped(asked, flags, f"the flag `{flags.refused[0]}` is not passed on to rustc")
         text = workspace.sources.get(kernel.span.file, "")
-        judge = Judge(kernel, ready.tools.ptxas, text, shared_with_host(kernel, sites), meant_shared(source))
+        judge = Judge(
+            kernel,
+            ready.tools.ptxas,
+            text,
+            shared_with_host(kernel, sites),
+            meant_shared(source),
+            sites,
+            again.asked,
+            again.proved,
+        )
         judged = []
         for target in targets_for(flags, asked):
             built = ready.builder.build(kernel, source, flags, target)

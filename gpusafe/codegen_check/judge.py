@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from gpusafe.codegen_check.assemble import Assembled, assemble, needs_newer_target
@@ -16,8 +16,11 @@ from gpusafe.codegen_check.extract.lex import Lines, tokens
 from gpusafe.codegen_check.flags import Target
 from gpusafe.codegen_check.kept import Kept
 from gpusafe.codegen_check.ptx import Function, PtxError, Unit, read
+from gpusafe.codegen_check.race_proof import PTX, race_proof
 from gpusafe.codegen_check.toolchain import Ptxas
+from gpusafe.ir.host import LaunchSite
 from gpusafe.ir.kernel import Atomic, Fence, Kernel, Order, Stmt
+from gpusafe.prove.again import Again
 from gpusafe.span import Span
 from gpusafe.verdict import Counterexample, Obligation, PtxStatus, Site, Verdict
 
@@ -58,7 +61,8 @@ class Judge:
     """Judges one kernel's PTX.
 
     ``text`` is the file that the kernel stands in; ``with_host`` are the regions that the host uses while it runs,
-    ``meant_shared`` the statics that an attribute asks to be in shared memory.
+    ``meant_shared`` the statics that an attribute asks to be in shared memory. ``sites`` are its launches; with
+    ``again`` its races are proved once more on the PTX; a race there is a fault where the source is ``proved``.
     """
 
     kernel: Kernel
@@ -66,6 +70,10 @@ class Judge:
     text: str
     with_host: frozenset[str] = frozenset()
     meant_shared: frozenset[str] = frozenset()
+    sites: Sequence[LaunchSite] = ()
+    again: bool = False
+    proved: bool = False
+    _proofs: dict[tuple[str, ...], Again] = field(default_factory=dict)
 
     def judge(self, built: Built, target: Target, folder: Path, kept: Kept) -> Judged:
         """What is to be said about one target."""
@@ -163,7 +171,27 @@ class Judge:
             return Judged(PtxStatus(target.name, "weaker", comparison.weaker[0].message), faults)
         if comparison.unclear:
             return _skip(target, "unconfirmed: " + "; ".join(comparison.unclear[:3]))
+        if self.again:
+            return self._proved_again(built, function, target, detail)
         return Judged(PtxStatus(target.name, "confirmed", detail))
+
+    def _proved_again(self, built: Built, function: Function, target: Target, detail: str) -> Judged:
+        """The race proof on the PTX itself; targets with the same instructions share one."""
+        code = tuple(i.text for i in function.instrs)
+        if code not in self._proofs:
+            ptx = built.compiled.ptx or ""
+            self._proofs[code] = race_proof(self.kernel, ptx, function.name, built.files, self.sites)
+        found = self._proofs[code]
+        if found.race is not None and self.proved and built.as_is and self.kernel.dialect == "ptx-kernel":
+            example = found.race.example
+            at = example.primary.span if example.primary.span.file != PTX else self.kernel.span
+            related = tuple(s for s in example.related if s.span.file != PTX)
+            message = "the compiled kernel races where its source does not"
+            notes = (f"{target.name}: {example.message}", *example.notes)
+            fault = Fault("GS307", message, Site(at, example.primary.label), related, notes, ())
+            return Judged(PtxStatus(target.name, "weaker", message), (fault,))
+        said = "yes" if found.proved else f"open ({found.reason})"
+        return Judged(PtxStatus(target.name, "confirmed", f"{detail}; race proof on PTX: {said}"))
 
 
 def merge(kernel: Kernel, judged: Sequence[Judged]) -> Confirmation:

@@ -12,6 +12,7 @@ QUERY = 1_000_000  # units of Z3's `rlimit` for one query (about half a second)
 SEARCH = 4_000_000  # for the search for a contract of one kernel
 LAUNCHES = 8_000_000  # for all launches of one kernel together
 OVERDRAFT = 2_000_000  # what an empty account still grants, in cheap queries
+RECHECK = 400_000  # for the proof repeated on PTX: what takes longer is left open, since the source has its proof
 CHEAP = 30_000
 ENCODING = 8_000  # what each query is charged for being written down
 
@@ -36,6 +37,11 @@ class Budget:
 def for_search() -> Budget:
     """The account of the search for a contract."""
     return Budget(SEARCH)
+
+
+def for_recheck() -> Budget:
+    """The account of the proof that is repeated on what a kernel was compiled to."""
+    return Budget(RECHECK)
 
 
 def for_launches() -> Budget:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from gpusafe.parse.ptx.syntax import Instruction
 
 _ENDS = frozenset({"ret", "exit", "trap"})
+_QUIET = frozenset({"mov", "cvta", "cvt", "add", "sub", "shl", "selp", "nanosleep"})
 
 
 class NotStructured(Exception):
@@ -20,7 +21,7 @@ class Flow:
 
     ``ranges`` are half-open ranges of instructions; the last instruction of a range may be the branch. ``successors``
     are in the order of :func:`targets_of`; ``dominator`` is the immediate one. ``loops`` maps the head of each natural
-    loop to its blocks.
+    loop to its blocks. ``doomed`` blocks do nothing that others see and end in a trap; each way there has its own copy.
     """
 
     ranges: tuple[tuple[int, int], ...]
@@ -28,6 +29,7 @@ class Flow:
     predecessors: tuple[tuple[int, ...], ...]
     dominator: tuple[int, ...]
     loops: dict[int, frozenset[int]]
+    doomed: frozenset[int] = frozenset()
 
 
 def build_flow(code: list[Instruction], labels: dict[str, int]) -> Flow:
@@ -35,6 +37,8 @@ def build_flow(code: list[Instruction], labels: dict[str, int]) -> Flow:
     ranges = _ranges(code, labels)
     of_start = {start: b for b, (start, _) in enumerate(ranges)}
     edges = [_edges(code, labels, ranges, of_start, b) for b in range(len(ranges))]
+    _skip_empty(code, ranges, edges)
+    doomed = _separate(code, ranges, edges)
     order = _reverse_postorder(edges)
     number = {b: i for i, b in enumerate(order)}
     successors = tuple(tuple(number[s] for s in edges[b]) for b in order)
@@ -44,7 +48,14 @@ def build_flow(code: list[Instruction], labels: dict[str, int]) -> Flow:
             predecessors[s].append(b)
     dominator = _dominators(predecessors)
     loops = _loops(successors, predecessors, dominator)
-    return Flow(tuple(ranges[b] for b in order), successors, tuple(map(tuple, predecessors)), tuple(dominator), loops)
+    return Flow(
+        tuple(ranges[b] for b in order),
+        successors,
+        tuple(map(tuple, predecessors)),
+        tuple(dominator),
+        loops,
+        frozenset(number[b] for b in doomed if b in number),
+    )
 
 
 def targets_of(instruction: Instruction) -> tuple[str, ...] | None:
@@ -90,6 +101,46 @@ def _edges(
         raise NotStructured(f"a branch to `{unknown[0]}`, which is not here")
     found = [of_start[labels[t]] for t in targets]
     return [*found, block + 1] if last.guard is not None else found
+
+
+def _skip_empty(code: list[Instruction], ranges: list[tuple[int, int]], edges: list[list[int]]) -> None:
+    """Leads ways past blocks that only branch on."""
+    for following in edges:
+        for at, target in enumerate(following):
+            passed = {target}
+            while _only_branches(code[slice(*ranges[target])]) and edges[target][0] not in passed:
+                target = edges[target][0]
+                passed.add(target)
+            following[at] = target
+
+
+def _only_branches(block: list[Instruction]) -> bool:
+    return len(block) == 1 and block[0].words[0] == "bra" and block[0].guard is None
+
+
+def _separate(code: list[Instruction], ranges: list[tuple[int, int]], edges: list[list[int]]) -> set[int]:
+    """Gives each way to a block that only traps a copy of the block; the copies.
+
+    A check whose failure ends the thread is then part of the code that it guards, not a way out of the loops around it.
+    """
+    ends = {b for b, (start, end) in enumerate(ranges) if end > start and _only_traps(code[start:end])}
+    copies: set[int] = set()
+    for block in range(len(edges)):
+        if block in ends:
+            continue
+        for at, target in enumerate(edges[block]):
+            if target in ends:
+                ranges.append(ranges[target])
+                edges.append([])
+                edges[block][at] = len(ranges) - 1
+                copies.add(len(ranges) - 1)
+    return copies
+
+
+def _only_traps(block: list[Instruction]) -> bool:
+    last = block[-1]
+    quiet = all(i.words[0] in _QUIET or (i.words[0] == "ld" and i.has("param")) for i in block[:-1])
+    return quiet and last.words[0] == "trap" and last.guard is None
 
 
 def _reverse_postorder(edges: list[list[int]]) -> list[int]:

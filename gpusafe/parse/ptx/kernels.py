@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gpusafe.ir import kernel as k
 from gpusafe.ir.expr import BOOL, Binary, Const, Expr, Op
 from gpusafe.parse.cuda import terms
@@ -23,11 +25,17 @@ def nowhere(name: str) -> str | None:
     return None
 
 
-def lower_kernel(module: s.Module, kernel: s.Function, file: str, find: Finder = nowhere) -> k.Kernel:
-    """The kernel IR of an ``.entry``; what goes wrong ends as an Unmodelled statement, never as an exception."""
+def lower_kernel(
+    module: s.Module, kernel: s.Function, file: str, find: Finder = nowhere, like: k.Kernel | None = None
+) -> k.Kernel:
+    """The kernel IR of an ``.entry``; what goes wrong ends as an Unmodelled statement, never as an exception.
+
+    ``like`` is the kernel that the PTX was made from, where that is in sight: parameters get its names, so that what is
+    known of them and of launches holds for the PTX too.
+    """
     span = Span(file, kernel.line, 1, kernel.line, 2)
     try:
-        return _Lowering(module, kernel, file, find).kernel(span)
+        return _Lowering(module, kernel, file, find, like).kernel(span)
     except (TooLong, NotStructured) as reason:
         why = str(reason)
     except Exception as fault:  # a fault of ours costs one kernel, never the run
@@ -37,7 +45,8 @@ def lower_kernel(module: s.Module, kernel: s.Function, file: str, find: Finder =
 
 
 class _Lowering:
-    def __init__(self, module: s.Module, kernel: s.Function, file: str, find: Finder) -> None:
+    def __init__(self, module: s.Module, kernel: s.Function, file: str, find: Finder, like: k.Kernel | None) -> None:
+        self.like = like
         self.source = kernel
         flat = expand(module, kernel)
         self.code = flat.code
@@ -48,7 +57,7 @@ class _Lowering:
         self.places = Places(file, module.files, find)
         for instruction in flat.code:
             self.places.learn(instruction.loc)
-        self.params = Parameters(kernel, pointers, types, file)
+        self.params = Parameters(kernel, pointers, types, file, like=like)
         here = Span(file, kernel.line, 1, kernel.line, 2)
         self.registers = Registers(Context(), types, pointers, symbols, here)
 
@@ -56,7 +65,10 @@ class _Lowering:
         """All of it."""
         body = structure(self.flow, self._block)
         regions = sized([*self.params.regions.values(), *self.registers.regions.values()], self.registers.sizes)
-        granted = tuple(f"the pointers inside `{name}` lead to memory of their own" for name in self.params.inside)
+        if self.like is not None:
+            known = {r.name for r in regions}
+            unused = tuple(r for r in self.like.regions if r.param is not None and r.name not in known)
+            return replace(self.like, dialect="ptx", regions=(*regions, *unused), body=body)
         return k.Kernel(
             self.source.name,
             self.source.name,
@@ -66,7 +78,6 @@ class _Lowering:
             body,
             span,
             _contract(self.source),
-            granted=granted,
         )
 
     def _block(self, number: int) -> tuple[list[k.Stmt], Ending]:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from gpusafe.ir import kernel as k
-from gpusafe.ir.expr import Expr
+from gpusafe.ir.expr import FALSE, Expr
 from gpusafe.parse.cuda import terms
 from gpusafe.parse.ptx.flow import Flow, NotStructured
 from gpusafe.span import Span
@@ -69,6 +69,8 @@ class _Maker:
                 around[b].append(head)
         first: dict[int, int] = {}
         for b in range(1, len(flow.ranges)):
+            if b in flow.doomed:
+                continue
             forward = [p for p in flow.predecessors[b] if p < b]
             place = flow.dominator[b]
             left = [head for head in around[place] if b not in flow.loops[head]]
@@ -164,9 +166,13 @@ def _freeze(code: list[Code], depth: int) -> tuple[k.Stmt, ...]:
         else:
             assert item.cond is not None
             cond, then, orelse = item.cond, item.body, item.orelse
-            if not then or (_leaves(orelse) and not _leaves(then)):
+            if not then or (_leaves(orelse) and not _leaves(then)) or _fails(orelse) is not None:
                 cond, then, orelse = terms.negate(cond), orelse, then
-            if _leaves(then):  # what stands beside a jump may as well follow it
+            failing = _fails(then)
+            if failing is not None:
+                out.append(k.Assume(item.span, terms.negate(cond), failing))
+                waiting += orelse[::-1]
+            elif _leaves(then):  # what stands beside a jump may as well follow it
                 out.append(k.If(item.span, cond, _freeze(then, depth + 1)))
                 waiting += orelse[::-1]
             elif then:
@@ -176,3 +182,10 @@ def _freeze(code: list[Code], depth: int) -> tuple[k.Stmt, ...]:
 
 def _leaves(code: list[Code]) -> bool:
     return bool(code) and isinstance(code[-1], k.Break | k.Continue | k.Return)
+
+
+def _fails(code: list[Code]) -> str | None:
+    """Why threads that come here stop at once, where that is all that happens."""
+    stop = next((s for s in code if isinstance(s, k.Assume) and s.cond == FALSE), None)
+    quiet = all(isinstance(s, k.Assign | k.Return) or s is stop for s in code)
+    return stop.reason if stop is not None and quiet else None

@@ -135,11 +135,13 @@ def test_pointers_are_found_by_their_use() -> None:
     assert [(p.name, p.kind) for p in made.params] == [("a", "pointer"), ("m", "scalar"), ("z", "scalar")]
 
 
-def test_pointers_inside_an_aggregate_are_told_among_the_assumptions() -> None:
+def test_a_slice_passed_as_an_aggregate_is_memory_of_its_own() -> None:
     body = """ld.param.u64 %rd1, [s+8]; ld.param.u32 %r9, [s]; cvta.to.global.u64 %rd2, %rd1;
     mul.wide.s32 %rd3, %r4, 4; add.s64 %rd4, %rd2, %rd3; st.global.u32 [%rd4], %r9;"""
-    made = lowered(kernel(INDEX + body, params=".param .align 8 .b8 s[16]"))
-    assert "`s`" in made.granted[0]
+    params = ".param .align 8 .b8 s[16]"
+    assert verdict(kernel(INDEX + body, params=params)) == "proved"
+    two = body + "ld.param.u64 %rd7, [s]; st.global.u32 [%rd7], 1;"
+    assert verdict(kernel(INDEX + two, params=params)) == "unknown"
 
 
 def test_an_address_of_which_nothing_is_known_is_no_proof() -> None:
