@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import gpusafe
+from gpusafe import entry_points
+from gpusafe.cli import main
+from gpusafe.parse.dialects.extension import load_tables
+from gpusafe.rules.catalogue import codes
+from gpusafe.rules.package_rule import package_rules
 from tests.cli.programs import RACY, SAFE
 
 
@@ -84,64 +88,61 @@ FAILS = _rule("ACME102", "fails", _fail)
 """
 
 POINTS = """[gpusafe.rules]
-good = acme.rules:GOOD
-bad = acme.rules:BAD
-fails = acme.rules:FAILS
-gone = acme.nothing:RULE
+good = acme_gpu.rules:GOOD
+bad = acme_gpu.rules:BAD
+fails = acme_gpu.rules:FAILS
+gone = acme_gpu.nothing:RULE
 
 [gpusafe.tables]
-my_gpu = acme.tables
-other = acme.nothing
+my_gpu = acme_gpu.tables
+other = acme_gpu.nothing
 """
 
 
 @pytest.fixture
-def installed(tmp_path: Path) -> Path:
-    """A folder on the path of Python with a package that brings rules and tables."""
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A package on the path of Python that brings rules and tables."""
     site = tmp_path / "site"
-    (site / "acme" / "tables").mkdir(parents=True)
-    (site / "acme" / "__init__.py").write_text("")
-    (site / "acme" / "rules.py").write_text(RULE)
-    (site / "acme" / "tables" / "__init__.py").write_text("")
-    (site / "acme" / "tables" / "my_gpu.toml").write_text('[[api]]\ncrate = "my_gpu"\nfrobs = 1\n')
-    (site / "acme-1.0.dist-info").mkdir()
-    (site / "acme-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
-    (site / "acme-1.0.dist-info" / "entry_points.txt").write_text(POINTS)
-    return site
+    (site / "acme_gpu" / "tables").mkdir(parents=True)
+    (site / "acme_gpu" / "__init__.py").write_text("")
+    (site / "acme_gpu" / "rules.py").write_text(RULE)
+    (site / "acme_gpu" / "tables" / "__init__.py").write_text("")
+    (site / "acme_gpu" / "tables" / "my_gpu.toml").write_text('[[api]]\ncrate = "my_gpu"\nfrobs = 1\n')
+    (site / "acme_gpu-1.0.dist-info").mkdir()
+    (site / "acme_gpu-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: acme_gpu\nVersion: 1.0\n")
+    (site / "acme_gpu-1.0.dist-info" / "entry_points.txt").write_text(POINTS)
+    caches = (entry_points.declared, package_rules, codes)
+    monkeypatch.syspath_prepend(site)
+    monkeypatch.chdir(tmp_path)
+    for kept in caches:
+        kept.cache_clear()
+    yield
+    for kept in caches:
+        kept.cache_clear()
 
 
-def run(site: Path, folder: Path, *arguments: str) -> tuple[int, str]:
-    root = Path(gpusafe.__file__).parents[1]
-    found = f"import sys; sys.path[:0] = [{str(site)!r}, {str(root)!r}]"
-    program = f"{found}; from gpusafe.cli import main; sys.exit(main(sys.argv[1:]))"
-    done = subprocess.run(
-        [sys.executable, "-c", program, *arguments], cwd=folder, capture_output=True, text=True, check=False
-    )
-    return done.returncode, done.stdout + done.stderr
-
-
-def test_a_rule_of_another_package_is_told_as_a_warning_at_most(installed: Path, tmp_path: Path) -> None:
-    (tmp_path / "a.cu").write_text(SAFE)
-    status, out = run(installed, tmp_path, "check", "a.cu")
-    assert status == 0
+def test_a_rule_of_another_package_is_told_as_a_warning_at_most(
+    installed: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("a.cu").write_text(SAFE)
+    assert main(["check", "a.cu"]) == 0
+    out = capsys.readouterr().out
     assert "warning[ACME101]: `shift` begins with an s" in out
     assert "not ours to say" not in out
-    assert "note: rule `bad` of acme.rules:BAD is left out: its code is `GS999`" in out
+    assert "note: rule `bad` of acme_gpu.rules:BAD is left out: its code is `GS999`" in out
     assert "note: rule ACME102 failed: ValueError: no luck" in out
-    assert "note: rule `gone` cannot be loaded from acme.nothing:RULE" in out
-    assert run(installed, tmp_path, "check", "a.cu", "-D", "no-s")[0] == 1
+    assert "note: rule `gone` cannot be loaded from acme_gpu.nothing:RULE" in out
+    assert main(["check", "a.cu", "-D", "no-s"]) == 1
 
 
-def test_a_rule_of_another_package_is_explained(installed: Path, tmp_path: Path) -> None:
-    assert "# ACME101 no-s" in run(installed, tmp_path, "explain", "no-s")[1]
+def test_a_rule_of_another_package_is_explained(installed: None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "no-s"]) == 0
+    assert capsys.readouterr().out.startswith("# ACME101 no-s")
 
 
-def test_tables_of_another_package_are_read_where_its_crate_is_used(installed: Path, tmp_path: Path) -> None:
-    (tmp_path / "src").mkdir()
-    (tmp_path / "src" / "lib.rs").write_text("pub fn f(s: &cudarc::driver::CudaStream) {}\n")
-    cargo = '[package]\nname = "a"\n[dependencies]\ncudarc = "0.19"\n'
-    for wanted, told in (("", False), ('my_gpu = "1"\n', True)):
-        (tmp_path / "Cargo.toml").write_text(cargo + wanted)
-        out = run(installed, tmp_path, "check", ".")[1]
-        assert ("acme.tables/my_gpu.toml:1: unknown key `frobs`" in out) is told
-        assert "acme.nothing:1" not in out
+def test_tables_of_another_package_are_read_where_its_crate_is_used(installed: None) -> None:
+    told = "acme_gpu.tables/my_gpu.toml:1: unknown key `frobs`"
+    assert not load_tables((), {"cudarc"})[1]
+    assert load_tables((), {"my_gpu"})[1][0].startswith(told)
+    (gone,) = load_tables((), {"other"})[1]
+    assert gone.startswith("the tables for `other` cannot be read from acme_gpu.nothing: ModuleNotFoundError: ")

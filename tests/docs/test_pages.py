@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 from types import ModuleType
@@ -64,8 +62,8 @@ def test_the_settings_of_the_readme_can_be_read() -> None:
     assert set(from_table(tomllib.loads(block), "gpusafe.toml")) == {"fail_on", "targets", "lints", "per_path"}
 
 
-def hook() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("docs_pages", ROOT / "scripts" / "docs_pages.py")
+def script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -74,7 +72,7 @@ def hook() -> ModuleType:
 
 
 def test_every_rule_and_setting_has_its_place_in_the_site() -> None:
-    pages = hook().pages()
+    pages = script("docs_pages").pages()
     assert {f"rules/{code}.md" for code in RULES} <= set(pages)
     assert all(f"({code}.md)" in pages["rules/index.md"] for code in RULES)
     assert "`--fail-on`" in pages["settings.md"]
@@ -82,9 +80,9 @@ def test_every_rule_and_setting_has_its_place_in_the_site() -> None:
 
 
 def test_the_picture_shows_what_is_printed() -> None:
-    command = [sys.executable, str(ROOT / "scripts" / "picture.py"), "--check"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    picture = script("picture")
+    shown = picture.words((ROOT / "docs" / "terminal.svg").read_text(encoding="utf-8"))
+    assert shown == picture.words(picture.drawn())  # `python scripts/picture.py` draws it anew
 
 
 def test_the_site_builds_strictly(tmp_path: Path) -> None:

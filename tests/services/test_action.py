@@ -68,7 +68,7 @@ def step(tmp_path: Path) -> Any:
     def run(program: str, **inputs: str) -> tuple[int, str, dict[str, str], str]:
         (tmp_path / "a.cu").write_text(program)
         command = tmp_path / "gpusafe"
-        command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gpusafe "$@"\n')
+        command.write_text(f'#!/bin/sh\necho "$@" >arguments\nexec "{sys.executable}" -m gpusafe "$@"\n')
         command.chmod(0o755)
         output, summary = tmp_path / "output", tmp_path / "summary"
         output.write_text("")
@@ -98,6 +98,8 @@ def test_a_race_fails_the_step_with_an_annotation_a_log_and_a_summary(step: Any,
     assert "GS201" in summary
 
 
-def test_arguments_and_levels_reach_the_program(step: Any) -> None:
-    assert step(RACY, fail_on="never", summary="false")[0] == 0
-    assert step(SAFE, args="-D GS2 --ptx never", paths="a.cu", strict="true")[0] == 0
+def test_all_inputs_reach_the_program(step: Any, tmp_path: Path) -> None:
+    given = {"fail_on": "never", "strict": "true", "args": "-D GS2 --ptx never", "paths": "a.cu", "summary": "false"}
+    assert step(SAFE, **given)[0] == 0
+    words = "check --format github --fail-on never --strict -D GS2 --ptx never a.cu\n"
+    assert (tmp_path / "arguments").read_text() == words

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from gpusafe.cli import main
 from tests.cli.programs import RACY, SAFE, git, repository
 
 ROOT = Path(__file__).parents[2]
@@ -73,7 +74,7 @@ def run(folder: Path, environment: dict[str, str], *arguments: str) -> tuple[int
 
 
 def test_the_hook_passes_fails_with_the_message_and_respects_the_baseline(
-    hooks: tuple[Path, dict[str, str]], tmp_path: Path
+    hooks: tuple[Path, dict[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source, environment = hooks
     here = configured(tmp_path / "user", source, {"a.cu": SAFE})
@@ -88,8 +89,8 @@ def test_the_hook_passes_fails_with_the_message_and_respects_the_baseline(
     assert "error[GS201]" in out
     assert "--> a.cu:2:5" in out
 
-    python = [sys.executable, "-m", "gpusafe", "baseline", "create"]
-    subprocess.run(python, cwd=here, env={**environment, "PYTHONPATH": str(ROOT)}, check=True, capture_output=True)
+    monkeypatch.chdir(here)
+    assert main(["baseline", "create"]) == 0
     git(here, "add", "-A")
     status, out = run(here, environment)
     assert (status, "Passed" in out) == (0, True)
