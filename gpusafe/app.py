@@ -110,12 +110,13 @@ def coverage(options: Options, progress: Callable[[str], None] = lambda _: None)
 
 def _lower(workspace: Workspace) -> tuple[tuple[Kernel, ...], tuple[Problem, ...]]:
     """All kernels of all front ends with what their users require, and the directives without effect."""
+    from gpusafe.dataflow.cubecl_launches import with_cube_launches
     from gpusafe.parse.cuda import lower_sources
     from gpusafe.parse.directives import Problem, attach
     from gpusafe.parse.rust.device import lower_kernels
 
     with rare_collection():
-        kernels = list(lower_kernels(workspace).kernels)
+        kernels = list(with_cube_launches(workspace, lower_kernels(workspace).kernels))
         for _, module in lower_sources(workspace):
             kernels += module.kernels
         kernels += _ptx_kernels(workspace)

@@ -167,6 +167,13 @@ def contracts(kernel: Kernel) -> tuple[Contract, ...]:
     few = "fewer than 2^31 threads along each axis"
     small = 1 << 31
     axes = axes_used(kernel)
+    if kernel.dialect == "cubecl" and not kernel.launched:  # `ABSOLUTE_POS` looks at all axes
+        wide = Contract((*stated.requires, *(_few(a, small) for a in "xyz")), (*words, few))
+        flat = Contract(
+            (*stated.requires, *_is_one("nctaid.y", "ntid.y", "nctaid.z", "ntid.z"), _few("x", small)),
+            (*words, "a one-dimensional launch", few),
+        )
+        return (wide, flat)
     if "z" in axes:
         return (Contract((*stated.requires, *(_few(a, small) for a in "xyz")), (*words, few)),)
     if "y" in axes:
@@ -207,6 +214,8 @@ def of_sizes(kernel: Kernel) -> list[LaunchContext]:
             }
             bindings = replace(context.bindings, params=params)
             out.setdefault((requires, size.args), replace(context, bindings=bindings))
+        elif any(s.grid + s.block != (None,) * 6 for s in kernel.launched):  # beside known ones, one of any size
+            out.setdefault(None, of_contract(kernel, Contract((), (f"the launch in line {size.span.line}",))))
     return list(out.values())
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from gpusafe.dataflow.coverage.kernels_text import KernelText, cuda_kernels, rust_kernels
 from gpusafe.dataflow.coverage.launch_text import LaunchText, find_launches
 from gpusafe.dataflow.coverage.model import Coverage, Launches, Missing
+from gpusafe.dataflow.cubecl_launches import CubeLaunch, find_cube_launches
 from gpusafe.dataflow.taint import walk
 from gpusafe.ir.host import Gap, HostProgram, LaunchSeen
 from gpusafe.ir.kernel import Kernel, Unmodelled
@@ -44,7 +45,8 @@ def measure(
     ``notices``: what was wrong with the API tables.
     """
     found, lowered, lacks = _kernels(workspace, kernels)
-    launches, more = _launches(find_launches(workspace), kernels, program)
+    cubes = find_cube_launches(workspace, kernels)
+    launches, more = _launches(find_launches(workspace), kernels, (*program.launches, *map(_cube, cubes)), program)
     counts = Counter(_STATUS[record.status] for record in workspace.files)
     files = {word: counts[word] for word in _STATUS.values()}
     unparsed = [
@@ -53,6 +55,11 @@ def measure(
         if r.status in (FileStatus.SKIPPED, FileStatus.SYNTAX_ERROR)
     ]
     return Coverage(files, found, lowered, launches, _ranked([*lacks, *more, *unparsed]), notices)
+
+
+def _cube(launch: CubeLaunch) -> LaunchSeen:
+    """A launch of CubeCL, which the text alone tells of."""
+    return LaunchSeen(launch.span, launch.name, launch.kernel, -1, launch.sized, launch.fits)
 
 
 def _kernels(workspace: Workspace, kernels: Sequence[Kernel]) -> tuple[int, int, list[_Lack]]:
@@ -97,10 +104,10 @@ def _cuda(workspace: Workspace, kernels: Iterable[Kernel]) -> tuple[int, list[_L
 
 
 def _launches(
-    texts: Sequence[LaunchText], kernels: Sequence[Kernel], program: HostProgram
+    texts: Sequence[LaunchText], kernels: Sequence[Kernel], met: Sequence[LaunchSeen], program: HostProgram
 ) -> tuple[Launches, list[_Lack]]:
     seen: dict[Span, list[LaunchSeen]] = {}
-    for one in program.launches:
+    for one in met:
         seen.setdefault(one.span, []).append(one)
     slots = {k.key: sum(p.slots for p in k.params) for k in kernels}
     names = Counter(k.name for k in kernels)
@@ -133,7 +140,7 @@ def _problems(ways: Sequence[LaunchSeen], slots: dict[str, int], names: Counter[
     for way in ways:
         if way.kernel is None:
             problems.setdefault("kernel", _unnamed(way.kernel_name, names))
-        elif way.args != slots[way.kernel]:
+        elif way.args not in (-1, slots[way.kernel]):
             problems.setdefault("arguments", "the launch passes another number of arguments than its kernel has")
         if not way.geometry:
             problems.setdefault("geometry", "a size of the grid or block is not known")

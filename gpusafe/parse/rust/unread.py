@@ -58,8 +58,6 @@ def _makes_kernels(macro: ast.MacroRules) -> bool:
 
 def _unread(item: ast.Item, makers: set[str]) -> Unread | None:
     match item:
-        case ast.Fn() if (cube := item.attribute("cube")) is not None and "launch" in cube.text:
-            return Unread("kernel", item.name, item.span, "kernels of CubeCL are not read yet")
         case ast.Fn() if any(a.path in ("cutile::entry", "entry") for a in item.attributes):
             return Unread("kernel", item.name, item.span, "kernels of cutile are not read yet")
         case ast.MacroItem(call=call) if call.path.last in makers:

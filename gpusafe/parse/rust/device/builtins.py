@@ -60,6 +60,8 @@ def assoc_call(
             return Scalar(of, term_of(lw, args[0], span, of.content))
         case (ScalarTy(), "from" | "from_u32" | "from_i32") if args:
             return cast_value(lw, args[0], of, span)
+        case (ScalarTy(), "cast_from" | "new" | "from_int") if args and lw.mode is not None:
+            return cast_value(lw, args[0], of, span)
         case (ScalarTy(type=t), "try_from") if args:
             return _try_from(lw, of, args[0], span)
         case (ScalarTy(type=t), "from_bits" | "from_ne_bytes" | "from_le_bytes") if t.kind == "float" and args:

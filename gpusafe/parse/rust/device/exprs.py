@@ -162,19 +162,23 @@ def index_place(lw: Lowering, place: Place, index: Value, span: Span) -> Place:
         return ValuePlace(index.ty, index)
     if isinstance(index, Agg) and isinstance(index.ty, AdtTy):
         return methods.subslice(lw, place, index, span)
+    if lw.mode is not None and isinstance(lw.infer.shallow(index.ty), ScalarTy):  # any integer may be an index
+        index = Scalar(SCALARS["usize"], terms.cast(term_of(lw, index, span), SCALARS["usize"].type))
     lw.infer.unify(index.ty, SCALARS["usize"])
     term = term_of(lw, index, span, SCALARS["usize"])
     if term.type.kind == "infer" and isinstance(term, Const):
         term = terms.int_const(int(term.value))
     ty = lw.infer.shallow(place.ty)
     length = methods.length_of(lw, place)
-    if length is not None and not lw.unchecked:
-        cond = terms.binary(Op.LT, term, length)
-        if cond != TRUE:
-            lw.emit(k.Assume(lw.at(span), cond, "bounds check"))
+    cond = terms.binary(Op.LT, term, length) if length is not None and not lw.unchecked else TRUE
+    if cond != TRUE and lw.mode is None:
+        lw.emit(k.Assume(lw.at(span), cond, "bounds check"))
     if isinstance(ty, ForeignTy | VarTy):
         raise Gap(f"indexing of `{show(ty)}`")
-    return element(lw, place, term, span)
+    made = element(lw, place, term, span)
+    if cond != TRUE and lw.mode is not None and isinstance(made, MemPlace):
+        lw.guards[made.ptr] = cond
+    return made
 
 
 # -- literals and aggregates -----------------------------------------------------------------------------------------

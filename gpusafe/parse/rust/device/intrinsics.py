@@ -18,11 +18,12 @@ from gpusafe.parse.rust.device.places import deref
 from gpusafe.parse.rust.device.scalars import term_of
 from gpusafe.parse.rust.device.specials import special_register
 from gpusafe.parse.rust.device.types import BOOL as BOOL_TY
-from gpusafe.parse.rust.device.types import SCALARS, PtrTy, ScalarTy, TupleTy, Ty
+from gpusafe.parse.rust.device.types import SCALARS, PtrTy, ScalarTy, SliceTy, TupleTy, Ty
 from gpusafe.parse.rust.device.values import (
     NEVER,
     UNIT_VALUE,
     EnumVal,
+    Fat,
     Scalar,
     Unknown,
     Value,
@@ -214,6 +215,24 @@ def _dynamic_shared(lw: Lowering, given: Given, args: list[Value], span: Span, w
     return Scalar(PtrTy(inner, True, False), PtrBase(PTR, DYNAMIC))
 
 
+def _shared_array(lw: Lowering, given: Given, args: list[Value], span: Span, want: Ty | None) -> Value:
+    """``__shared_array::<T>(count)``: an array of the block, one for each place that makes one."""
+    elem = lw.type(given[0]) if given and isinstance(given[0], ast.Type) else lw.infer.fresh()
+    elem = lw.infer.shallow(elem)
+    if isinstance(elem, SliceTy):
+        elem = lw.infer.shallow(elem.elem)
+    count = terms.cast(_term(lw, args[0], span, SCALARS["usize"]), USIZE)
+    if terms.const_int(count) is None:
+        raise Gap("shared memory whose size is not constant")
+    try:
+        size, _ = layout.size_align(lw, elem)
+    except Gap:
+        size = layout.GENERIC_SIZE
+    name = lw.fresh(lw.hint or "shared")
+    lw.regions[name] = k.Region(name, k.Space.SHARED, max(size, 1), count, lw.at(span), initialized=False)
+    return Fat(PtrTy(SliceTy(elem), True, True), PtrBase(PTR, name), count)
+
+
 def _opaque(lw: Lowering, given: Given, args: list[Value], span: Span, want: Ty | None) -> Value:
     """``__opaque::<T>(name, args..)``: a pure function that is not modelled."""
     ty = lw.type(given[0]) if given and isinstance(given[0], ast.Type) else lw.infer.fresh()
@@ -288,6 +307,7 @@ INTRINSICS: dict[str, Intrinsic] = {
     "__mbarrier": _mbarrier,
     "__peer": _peer,
     "__dynamic_shared": _dynamic_shared,
+    "__shared_array": _shared_array,
     "__opaque": _opaque,
     "__havoc": _havoc,
     "__unmodelled": _unmodelled,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from gpusafe.ir import kernel as k
 from gpusafe.ir.expr import PTR, U32, USIZE, Const, Expr, Length, Param, PtrBase
 from gpusafe.parse.rust import ast
-from gpusafe.parse.rust.device import layout, patterns, terms
+from gpusafe.parse.rust.device import cubecl, layout, patterns, terms
 from gpusafe.parse.rust.device.control import block_value
 from gpusafe.parse.rust.device.engine import new_lowering
 from gpusafe.parse.rust.device.finish import Finisher
@@ -75,6 +75,8 @@ def dialect_of(program: Program, module: Module, item: ast.Fn) -> str | None:
     """Which dialect makes a function a kernel; None when it is not one."""
     if item.abi in _KERNEL_ABIS:
         return "ptx-kernel"
+    if cubecl.launch_mode(item) is not None:
+        return cubecl.DIALECT
     attribute = item.attribute("kernel")
     if attribute is None:
         return None
@@ -137,6 +139,8 @@ def _lower(program: Program, found: KernelFn, path: str) -> k.Kernel:
     lw.domain, lw.cluster = contract.domain, contract.cluster
     attribute = item.attribute("kernel")
     lw.unchecked = attribute is not None and "unchecked_indexing" in attribute.text
+    lw.mode = cubecl.launch_mode(item) if found.dialect == cubecl.DIALECT else None
+    lw.unchecked = lw.unchecked or lw.mode == "launch_unchecked"
     lw.frame.site = fn.module.site
     params = _Params(lw, found.dialect)
     lw.scope = Scope(None, fn.module)
@@ -161,8 +165,16 @@ def _lower(program: Program, found: KernelFn, path: str) -> k.Kernel:
         fn.module.site or item.span,
         replace(contract, requires=stated),
         stated,
-        generic=lw.generic or (any(g.kind != "lifetime" for g in item.generics) and not params.instantiated),
+        generic=lw.generic or _open(lw, item, params),
+        granted=cubecl.granted(item) if lw.mode is not None else (),
     )
+
+
+def _open(lw: Lowering, item: ast.Fn, params: _Params) -> bool:
+    """Whether the kernel has type or const parameters that nothing settles."""
+    if lw.mode is not None:
+        return any(g.kind == "type" and cubecl.stand_in(g) is None for g in item.generics)
+    return any(g.kind != "lifetime" for g in item.generics) and not params.instantiated
 
 
 def _generics(lw: Lowering, item: ast.Fn, generics: dict[str, Ty | Expr], env: TypeEnv) -> None:
@@ -179,6 +191,8 @@ def _generics(lw: Lowering, item: ast.Fn, generics: dict[str, Ty | Expr], env: T
             simple = ast.TypePath(param.span, ast.Path(param.span, tuple(text.split("::")))) if text else None
             if simple is not None and text is not None and text.isidentifier():
                 generics[param.name] = lower_type(lw, simple, env)
+            elif lw.dialect == cubecl.DIALECT and (stand_in := cubecl.stand_in(param)) is not None:
+                generics[param.name] = stand_in
             else:
                 generics[param.name] = FnTy() if is_fn else ParamTy(param.name)
         else:
@@ -259,7 +273,8 @@ class _Params:
         lw = self.lw
         length = Length(USIZE, name)
         read_only = ty.is_ref and not ty.mutable and not interior(lw, elem)
-        base = self._region(number, name, elem, length, span, read_only, ty.is_ref and ty.mutable)
+        exclusive = ty.is_ref and ty.mutable and lw.mode is None
+        base = self._region(number, name, elem, length, span, read_only, exclusive)
         kind = "slice_mut" if ty.mutable else "slice"
         self.made.append(k.KernelParam(name, kind, lw.infer.term_type(_content(elem)), name, span, self.slice_slots))
         return Fat(ty, base, length)

@@ -15,6 +15,7 @@ from gpusafe.ir.expr import FALSE, Const, Expr, Length, Param, PtrBase, Special,
 from gpusafe.parse.rust import ast
 from gpusafe.parse.rust.device import terms
 from gpusafe.parse.rust.device.bodies import Body, Hole, Join, Nest
+from gpusafe.parse.rust.device.cubecl import guarded
 from gpusafe.parse.rust.device.frames import Frame, Scope, TypeEnv
 from gpusafe.parse.rust.device.infer import Infer
 from gpusafe.parse.rust.device.program import FnDef, Module, Program
@@ -83,6 +84,8 @@ class Lowering:
     hint: str | None = None
     generic: bool = False
     unchecked: bool = False
+    mode: str | None = None
+    guards: dict[Expr, Expr] = field(default_factory=dict)
     expanding: int = 0
     nesting: int = 0
     emitted: int = 0
@@ -130,6 +133,8 @@ class Lowering:
         self.emitted += 1
         if self.emitted > MAX_STATEMENTS:
             raise TooBig("the kernel is too large with its calls inlined")
+        if self.guards and isinstance(item, k.Stmt):
+            item = guarded(item, self.guards)
         self.out.append(item)
 
     @contextmanager

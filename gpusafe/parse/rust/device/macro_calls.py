@@ -133,6 +133,18 @@ def _shared_array(lw: Lowering, node: ast.MacroCall, want: Ty | None) -> Value:
     return Scalar(PtrTy(elem, True, False), PtrBase(PTR, name))
 
 
+def _terminate(lw: Lowering, node: ast.MacroCall, want: Ty | None) -> Value:
+    """CubeCL's ``terminate!()``: the unit ends."""
+    lw.jump(k.Return(lw.at(node.span)))
+    return NEVER
+
+
+def _comptime(lw: Lowering, node: ast.MacroCall, want: Ty | None) -> Value:
+    """CubeCL's ``comptime!(..)``: a value that is computed before the kernel runs."""
+    (arg,) = _args(node)
+    return lw.expr(arg, want)
+
+
 def _const_block(lw: Lowering, node: ast.MacroCall, want: Ty | None) -> Value:
     return Agg(UNIT_VALUE.ty)
 
@@ -154,6 +166,8 @@ _MACROS: dict[str, _Macro] = {
     "addr_of": _address(False),
     "addr_of_mut": _address(True),
     "matches": _matches,
+    "terminate": _terminate,
+    "comptime": _comptime,
     "shared_array": _shared_array,
     "cfg": _cfg,
     "static_assert": _const_block,

@@ -8,7 +8,7 @@ from importlib import resources
 from gpusafe.parse.rust.build import parse_file
 from gpusafe.parse.rust.device.program import Module, build_module
 
-FAMILIES = ("core", "cuda_std", "oxide")
+FAMILIES = ("core", "cuda_std", "oxide", "cubecl")
 
 
 @cache

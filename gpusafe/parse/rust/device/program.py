@@ -401,6 +401,8 @@ _FAMILIES = {
     "cuda_device": "oxide",
     "cuda_oxide": "oxide",
     "cuda_intrinsics": "oxide",
+    "cubecl": "cubecl",
+    "cubecl_core": "cubecl",
 }
 
 
