@@ -70,6 +70,12 @@ def _parser(*, with_options: bool) -> argparse.ArgumentParser:
     coverage.add_argument("--format", choices=("text", "json"), default="text", help="how to write the table")
     coverage.add_argument("--config", metavar="FILE", help="read settings from FILE")
 
+    intrinsics = _command(
+        commands, "intrinsics", "hold the models against a cuda-oxide checkout's catalogue of intrinsics", _intrinsics
+    )
+    intrinsics.add_argument("checkout", metavar="CHECKOUT", help="a checkout of NVlabs/cuda-oxide")
+    intrinsics.add_argument("--format", choices=("text", "json"), default="text", help="how to write the comparison")
+
     explain = _command(commands, "explain", "what a rule finds, why it matters, how to fix it", _explain)
     explain.add_argument("rule", metavar="RULE", help="a code or name, such as GS101 or stream-race")
     _add_color(explain)
@@ -166,6 +172,12 @@ def _coverage(space: argparse.Namespace) -> int:
     from gpusafe.cli.coverage import run
 
     return run(tuple(space.paths), space.format, space.config)
+
+
+def _intrinsics(space: argparse.Namespace) -> int:
+    from gpusafe.cli.intrinsics import run
+
+    return run(space.checkout, space.format)
 
 
 def _explain(space: argparse.Namespace) -> int:

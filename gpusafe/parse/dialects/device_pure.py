@@ -11,11 +11,12 @@ import re
 _ROUNDED = r"(rn|rz|rm|rp|rna)"
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(rf"^(add|sub|mul|div|fma|sqrt|rcp)_{_ROUNDED}(_ftz)?(_sat)?_f(32|64)$"), "same"),
-    (re.compile(r"^(cos|sin|ex2|lg2|tanh|rsqrt|sqrt|rcp)_approx(_ftz)?_f32$"), "same"),
+    (re.compile(r"^(cos|sin|ex2|lg2|tanh|rsqrt|sqrt|rcp)_approx(_ftz)?_f(32|64)$"), "same"),
     (re.compile(r"^(abs|neg|add|sub|mul|fma|min|max)(_\w+)?_(bf16x2|f16x2|bf16|f16)$"), "same"),
     (re.compile(r"^(min|max)(_\w+)?_f32$"), "same"),
     (re.compile(r"^cvt_\w+$"), "u32"),
-    (re.compile(r"^(dp2a|dp4a)_[su]32$"), "same"),
+    (re.compile(r"^(dp2a|dp4a)_s32$"), "i32"),
+    (re.compile(r"^(dp2a|dp4a)_u32$"), "u32"),
     (re.compile(r"^prmt(_\w+)?$"), "u32"),
     (re.compile(r"^(clock|clock64|globaltimer|gridid|nwarpid)$"), "u64"),
     (re.compile(r"^(swap_bytes|byte_perm|bswap|bitreverse)$"), "same"),
