@@ -1,7 +1,7 @@
 """cuda-oxide's machine-readable catalogue of device intrinsics, held against what the lowering knows.
 
 A checkout has ``intrinsics/overlay/*.toml`` (reviewed operations: single ones with their Rust paths, families by
-their variants) and ``intrinsics/abi-v1.toml`` (the ledger that gives each ``abi_id`` its name), as of NVlabs/cuda-oxide 0.2.
+their variants) and ``intrinsics/abi-v1.toml`` (the ledger that gives each ``abi_id`` its name), as of cuda-oxide 0.2.
 """
 
 from __future__ import annotations

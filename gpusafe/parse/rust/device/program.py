@@ -223,6 +223,8 @@ class Program:
         self._impls: dict[str, list[ImplDef]] = defaultdict(list)
         self._known: dict[tuple[int, tuple[str, ...], bool], Resolved | None] = {}
         self._looking: set[tuple[int, str]] = set()  # globs that a lookup is going through: they may lead in circles
+        self._tried: set[tuple[int, tuple[str, ...], bool]] = set()  # globs in which this lookup found nothing
+        self._targets: dict[tuple[int, tuple[str, ...]], Resolved] = {}
         for root in (*self.roots.values(), *self.preludes.values()):
             for item, module in _impls_below(root):
                 self.index_impls(item, module)
@@ -318,18 +320,34 @@ class Program:
 
     def _globs(self, module: Module, names: tuple[str, ...], values: bool, hops: int) -> Resolved | None:
         key = (id(module), names[0])
-        if key in self._looking or not module.globs:
+        tried = (id(module), names, values)
+        if not module.globs or key in self._looking or tried in self._tried:
             return None
         self._looking.add(key)
         try:
-            return self._through_globs(module, names, values, hops)
+            found = self._through_globs(module, names, values, hops)
         finally:
             self._looking.discard(key)
+        if not self._looking:
+            self._tried.clear()
+        elif found is None:
+            self._tried.add(tried)
+        return found
+
+    def _glob_target(self, module: Module, glob: tuple[str, ...], values: bool, hops: int) -> Resolved | None:
+        """The module or enum whose names a glob brings in."""
+        key = (id(module), glob)
+        known = self._targets.get(key)
+        if known is None:
+            known = self._resolve(module, glob, values, hops + 1)
+            if known is not None:
+                self._targets[key] = known
+        return known
 
     def _through_globs(self, module: Module, names: tuple[str, ...], values: bool, hops: int) -> Resolved | None:
         foreign: tuple[str, ...] | None = None
         for glob in module.globs:
-            target = self._resolve(module, glob, values, hops + 1)
+            target = self._glob_target(module, glob, values, hops)
             if target is None or target.rest:
                 continue
             match target.target:
