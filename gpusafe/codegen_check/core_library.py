@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import os
 import shutil
@@ -68,9 +67,12 @@ def setup_core(
 
 @contextlib.contextmanager
 def exclusive(lock: Path) -> Iterator[None]:
-    """Hold a lock file; the lock goes with the process that holds it."""
+    """Hold a lock file; the lock goes with the process that holds it. Windows has none: nothing is held there."""
     with open(lock, "w") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        with contextlib.suppress(ImportError):
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX)
         yield
 
 

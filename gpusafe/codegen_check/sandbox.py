@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import resource
 import shutil
 import signal
 import subprocess
@@ -91,7 +90,13 @@ def run(
 
 
 def _limit(pid: int, limits: Limits) -> None:
-    """Resource limits of a started process (what it starts inherits them)."""
+    """Resource limits of a started process (what it starts inherits them); only Linux can set them from outside."""
+    try:
+        import resource
+    except ImportError:
+        return
+    if not hasattr(resource, "prlimit"):
+        return
     wanted = (
         (resource.RLIMIT_AS, limits.memory),
         (resource.RLIMIT_FSIZE, limits.file),
@@ -107,7 +112,7 @@ def _limit(pid: int, limits: Limits) -> None:
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
     """End a process that we started, and what it started in its own session."""
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, AttributeError):  # Windows has no groups of this kind
         os.killpg(process.pid, signal.SIGKILL)
     with contextlib.suppress(OSError):
         process.kill()

@@ -89,6 +89,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
     return {
         "rule": finding.rule,
         "level": finding.level.value,
+        **({"denied": True} if finding.denied else {}),
         **_place(finding.primary.span),
         "message": finding.message,
         "label": finding.primary.label,

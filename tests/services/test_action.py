@@ -45,7 +45,7 @@ def test_all_inputs_and_outputs_are_described_and_no_other_is_used() -> None:
 
 
 def test_foreign_actions_are_pinned_and_no_input_is_put_into_a_command() -> None:
-    for file in (ROOT / "action.yml", ROOT / "docs" / "ci.md"):
+    for file in (ROOT / "action.yml", ROOT / "docs" / "ci.md", *ROOT.glob(".github/workflows/*.yml")):
         for name in re.findall(r"uses: ((?:actions|github)/\S+)", file.read_text()):
             assert re.search(r"@[0-9a-f]{40}$", name), name
     assert all("${{" not in step.get("run", "") for step in action()["runs"]["steps"])
@@ -58,6 +58,14 @@ def test_the_workflow_of_the_docs_uses_inputs_that_there_are() -> None:
     steps = yaml.safe_load(text)["jobs"]["gpusafe"]["steps"]
     (ours,) = (step for step in steps if step["uses"].startswith("OWNER/gpusafe@"))
     assert set(ours["with"]) <= set(action()["inputs"])
+
+
+def test_our_own_workflow_runs_scripts_that_there_are() -> None:
+    for file in ROOT.glob(".github/workflows/*.yml"):
+        steps = [step for job in yaml.safe_load(file.read_text())["jobs"].values() for step in job["steps"]]
+        for script in (step["run"].split()[1] for step in steps if "run" in step):
+            assert (ROOT / script).is_file(), script
+        assert all(set(step["with"]) <= set(action()["inputs"]) for step in steps if step.get("uses") == "./")
 
 
 @pytest.fixture
