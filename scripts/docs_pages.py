@@ -70,6 +70,14 @@ def _settings() -> str:
         default = f"`{json.dumps(value)}`" if isinstance(value, (str, bool)) else ""
         choices = f": {', '.join(setting.choices)}" if setting.choices else ""
         lines.append(f"| {flags} | {key} | {default} | {setting.help}{choices} |")
+    lines += [
+        "",
+        "## In editors",
+        "",
+        "`gpusafe config --schema > gpusafe.schema.json` writes what editors need to complete and check. Those with",
+        "taplo inside (VS Code's Even Better TOML, Helix, Zed, Neovim) take it from the first line of the file:",
+        "`#:schema ./gpusafe.schema.json`.",
+    ]
     lines += ["", "## A file with everything", "", "```toml", sample().rstrip(), "```"]
     return "\n".join(lines) + "\n"
 
