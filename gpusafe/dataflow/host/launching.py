@@ -184,7 +184,7 @@ def _scalar(value: Value, span: Span, param: KernelParam | None) -> LaunchArg:
             kind = wanted if wanted is not None and wanted.kind == "int" else _plain_type(value)
             if wanted is not None and wanted.kind == "float":
                 return LaunchArg("scalar", span, Const(wanted, float(value)), type=wanted)
-            return LaunchArg("scalar", span, Const(kind, terms.wrap(int(value), kind)), type=kind)
+            return LaunchArg("scalar", span, Const(kind, terms.like(terms.wrap(int(value), kind), value)), type=kind)
         case float():
             kind = wanted if wanted is not None and wanted.kind == "float" else F64
             return LaunchArg("scalar", span, Const(kind, value), type=kind)

@@ -6,6 +6,7 @@ from gpusafe.dataflow.host import terms
 from gpusafe.dataflow.host.access import peel
 from gpusafe.dataflow.host.blocks import closing, run_scoped, statement
 from gpusafe.dataflow.host.drops import drop_cell
+from gpusafe.dataflow.host.generalised import generalise
 from gpusafe.dataflow.host.iterators import finish, to_iter
 from gpusafe.dataflow.host.machine import LoopWatch, Machine
 from gpusafe.dataflow.host.passing_over import host_only_key, pass_over
@@ -102,7 +103,8 @@ def _general(m: Machine, expr: ast.For, source: IterVal, count: int | None) -> N
                 return
             period = repetition.period(m, watch)
             if period is not None and _may_end(count, index + 1, period):
-                _conclude(m, expr.span, period, repetition.has_work or not host_only)
+                rounds = None if count is None else (count - index - 1) // period
+                _conclude(m, expr.span, repetition, period, rounds, repetition.has_work or not host_only)
                 return
     finally:
         m.loops.remove(watch)
@@ -127,8 +129,13 @@ def _may_end(count: int | None, done: int, period: int) -> bool:
     return count is None or (count - done) % period == 0
 
 
-def _conclude(m: Machine, span: Span, period: int, has_work: bool) -> None:
+def _conclude(m: Machine, span: Span, repetition: Repetition, period: int, rounds: int | None, has_work: bool) -> None:
+    """The last ``period`` rounds stand for all later ones (``rounds`` of them, None: not known)."""
     if not has_work:
+        return
+    why = generalise(m, *repetition.last(period), rounds)
+    if why is not None:
+        _not_summarised(m, span, why)
         return
     m.generalised.append(f"loop at {span.file}:{span.line}: period {period}")
 
@@ -185,7 +192,7 @@ def _until(m: Machine, expr: ast.Expr, cond: ast.Expr | None, body: ast.Block, l
                 return _leave(m, cond, body)
             period = repetition.period(m, watch)
             if period is not None:
-                _conclude(m, expr.span, period, repetition.has_work)
+                _conclude(m, expr.span, repetition, period, None, repetition.has_work)
                 return _leave(m, cond, body)
             if index >= MAX_ITERATIONS + EXACT_ITERATIONS or (
                 repetition.rounds >= MAX_ITERATIONS and index > MAX_ITERATIONS

@@ -39,6 +39,7 @@ class Round:
     integers: tuple[int, ...] = ()
     reasons: tuple[str, ...] = ()
     moduli: frozenset[int] = frozenset()
+    ops: range = range(0)
 
 
 @dataclass(slots=True, init=False)
@@ -145,7 +146,13 @@ class Repetition:
         self._count(cells)
         integers = tuple(_integer(c) for c in cells)
         reasons, moduli = tuple(watch.reasons), frozenset(watch.moduli)
-        return Round(shape, tuple(numbers), _state(m, self), integers, reasons, moduli)
+        ops = range(self.start, len(m.ops))
+        return Round(shape, tuple(numbers), _state(m, self), integers, reasons, moduli, ops)
+
+    def last(self, period: int) -> tuple[range, range]:
+        """The operations of the last period, and of the one before it."""
+        now, before = self.done[-period:], self.done[-2 * period : -period]
+        return range(now[0].ops.start, now[-1].ops.stop), range(before[0].ops.start, before[-1].ops.stop)
 
     def relative(self, ident: str) -> object:
         """The name of an object that is the same in every iteration."""

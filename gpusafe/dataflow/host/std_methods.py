@@ -342,7 +342,7 @@ def _saturating_sub(m: Machine, value: Value, other: Value) -> Value | None:
     a, b = terms.known(value), terms.known(other)
     if a is not None and b is not None:
         _piecewise(m, "saturating_sub", value, other)
-        return terms.Counter(max(0, a - b)) if isinstance(value, terms.Counter) else max(0, a - b)
+        return terms.like(max(0, a - b), value)
     over = terms.binary(Op.GE, value, other)
     difference = terms.sub(value, other)
     return terms.select(over, difference, 0) if isinstance(over, Expr) and difference is not None else None

@@ -51,6 +51,32 @@ class Counter(int):
     """A known integer computed from the counter of a loop (its value differs from iteration to iteration)."""
 
 
+class Bent(Counter):
+    """One that does not advance by the same amount from iteration to iteration (a quotient, a minimum, a square)."""
+
+
+def counted(value: int, op: Op, a: Value, b: Value) -> int:
+    """The result of ``a op b``, as what it is to a loop. A remainder comes back to itself, and is noted elsewhere."""
+    if not isinstance(a, Counter) and not isinstance(b, Counter):
+        return value
+    even = {
+        Op.ADD: True,
+        Op.SUB: True,
+        Op.MUL: not (isinstance(a, Counter) and isinstance(b, Counter)),
+        Op.SHL: not isinstance(b, Counter),
+        Op.REM: not isinstance(b, Counter),
+    }
+    bent = isinstance(a, Bent) or isinstance(b, Bent) or not even.get(op, False)
+    return Bent(value) if bent else Counter(value)
+
+
+def like(value: int, source: Value) -> int:
+    """An integer made of one counted number: of the same kind where it is the same number."""
+    if not isinstance(source, Counter):
+        return value
+    return Counter(value) if value == source and not isinstance(source, Bent) else Bent(value)
+
+
 BINARY: dict[str, Op] = {
     "+": Op.ADD, "-": Op.SUB, "*": Op.MUL, "/": Op.DIV, "%": Op.REM, "&": Op.AND, "|": Op.OR, "^": Op.XOR,
     "<<": Op.SHL, ">>": Op.SHR, "==": Op.EQ, "!=": Op.NE, "<": Op.LT, "<=": Op.LE, ">": Op.GT, ">=": Op.GE,
@@ -138,7 +164,7 @@ def as_term(value: Value, type_: Type | None = None) -> Expr | None:
             return Const(BOOL, value)
         case int():
             chosen = type_ if type_ is not None and type_.kind == "int" else (USIZE if value >= 0 else I64)
-            return Const(chosen, int(value))
+            return Const(chosen, value)
         case float():
             return Const(type_ if type_ is not None and type_.kind == "float" else F64, value)
     return None
@@ -156,10 +182,7 @@ def binary(op: Op, a: Value, b: Value, nowrap: bool = False) -> Value | None:
         case (int(), int()) if is_int(a) and is_int(b):
             exact = _EXACT.get(op)
             result = exact(int(a), int(b)) if exact else None
-            counted = isinstance(a, Counter) or isinstance(b, Counter)
-            if counted and is_int(result):
-                return Counter(result)  # type: ignore[arg-type]
-            return result
+            return counted(result, op, a, b) if isinstance(result, int) and is_int(result) else result
         case (float() | int(), float() | int()):
             inexact = _FLOAT.get(op)
             return inexact(float(a), float(b)) if inexact else None
@@ -238,7 +261,7 @@ def div_ceil(a: Value, b: Value) -> Value | None:
     left, right = known(a), known(b)
     if left is not None and right:
         value = -(-left // right)
-        return Counter(value) if isinstance(a, Counter) or isinstance(b, Counter) else value
+        return counted(value, Op.DIV, a, b)
     if right is None or right <= 0:
         return None
     raised = add(a, right - 1)
@@ -284,8 +307,7 @@ def cast(a: Value, type_: Type) -> Value | None:
         case bool():
             return int(a) if type_.kind == "int" else a
         case int():
-            wrapped = wrap(int(a), type_)
-            return Counter(wrapped) if isinstance(a, Counter) else wrapped
+            return like(wrap(int(a), type_), a)
         case float():
             return max(type_.low, min(type_.high, int(a))) if a == a and abs(a) < 1e300 else None
         case str() if len(a) == 1:
