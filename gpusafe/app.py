@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # a run on files without GPU code needs none of it
     from gpusafe.parse.dialects.extension_model import ApiTable
     from gpusafe.parse.directives import Problem
     from gpusafe.parse.workspace import Workspace
+    from gpusafe.report.graph import Picture
 
 FORK_FROM = 8  # kernels: fewer are proved sooner than processes get going
 _CONTRADICTION = "what `{}` requires and assumes contradicts itself: no launch meets it, and it has no effect"
@@ -106,6 +107,29 @@ def coverage(options: Options, progress: Callable[[str], None] = lambda _: None)
     progress("walking host functions")
     apis, notices = _apis(workspace, options)
     return measure(workspace, kernels, _execute(workspace, kernels, apis), notices)
+
+
+def graph(
+    options: Options, function: str | None = None, progress: Callable[[str], None] = lambda _: None
+) -> tuple[tuple[Picture, ...], Mapping[str, str]]:
+    """The launch graphs of the host functions of ``options.paths`` with their faults, and the text of the files.
+
+    ``function`` names the only function that is wanted. Raises :class:`gpusafe.errors.UsageError` for paths that do not
+    exist.
+    """
+    from gpusafe.parse.workspace import load
+    from gpusafe.report.graph import of_program
+
+    progress("reading")
+    workspace = load([Path(p) for p in options.paths])
+    kernels, _ = _lower(workspace)
+    progress("walking host functions")
+    apis, _ = _apis(workspace, options)
+    program = _execute(workspace, kernels, apis)
+    progress("proving")
+    checked = _check_kernels(_sites(program, kernels), options)
+    units, _ = _check_hosts(program, {c.kernel.key: c.summary for c in checked})
+    return of_program(program, units, function), workspace.sources
 
 
 def _lower(workspace: Workspace) -> tuple[tuple[Kernel, ...], tuple[Problem, ...]]:

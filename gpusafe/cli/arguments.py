@@ -76,6 +76,14 @@ def _parser(*, with_options: bool) -> argparse.ArgumentParser:
     intrinsics.add_argument("checkout", metavar="CHECKOUT", help="a checkout of NVlabs/cuda-oxide")
     intrinsics.add_argument("--format", choices=("text", "json"), default="text", help="how to write the comparison")
 
+    graph = _command(commands, "graph", "draw the launch graph: lanes of host and streams, edges, races", _graph)
+    graph.add_argument("paths", nargs="*", metavar="PATH", help="crates, folders or files (default: this folder)")
+    graph.add_argument("--function", metavar="NAME", help="draw only what leads through this function")
+    graph.add_argument("--format", choices=("text", "dot", "mermaid", "html"), default="text", help="what to draw with")
+    graph.add_argument("--output", metavar="FILE", help="write to FILE")
+    graph.add_argument("--config", metavar="FILE", help="read settings from FILE")
+    _add_color(graph)
+
     explain = _command(commands, "explain", "what a rule finds, why it matters, how to fix it", _explain)
     explain.add_argument("rule", metavar="RULE", help="a code or name, such as GS101 or stream-race")
     _add_color(explain)
@@ -178,6 +186,12 @@ def _intrinsics(space: argparse.Namespace) -> int:
     from gpusafe.cli.intrinsics import run
 
     return run(space.checkout, space.format)
+
+
+def _graph(space: argparse.Namespace) -> int:
+    from gpusafe.cli.graph import run
+
+    return run(tuple(space.paths), space.format, space.function, space.output, space.color, space.config)
 
 
 def _explain(space: argparse.Namespace) -> int:

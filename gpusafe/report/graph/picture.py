@@ -91,7 +91,9 @@ def _lanes(path: HostPath, shown: Sequence[int]) -> tuple[Lane, ...]:
     for ident in streams:
         stream = path.streams.get(ident)
         name = (stream.name if stream is not None else "") or ident
-        kind = {"legacy": "default stream", "per_thread": "per-thread stream"}.get(stream.kind if stream else "", "stream")
+        kind = {"legacy": "default stream", "per_thread": "per-thread stream"}.get(
+            stream.kind if stream else "", "stream"
+        )
         title = f"{kind} {name}" if name not in taken else f"{kind} {name} ({ident})"
         taken.add(name)
         lanes.append(Lane(ident, title, False))
@@ -117,10 +119,11 @@ def _edges(path: HostPath, shown: frozenset[int]) -> Iterator[Edge]:
     """The edges that the lanes do not show already, each once."""
     seen: set[Edge] = set()
     graph = launch_graph(path)
-    for source, target, reason in graph.edges(data="reason"):
+    for source, target in graph.edges:
+        reason = str(graph.edges[source, target]["reason"])
         if reason in _TOLD_BY_PLACE or source[1] not in shown or target[1] not in shown or source[1] == target[1]:
             continue
-        edge = Edge(_ident(source), _ident(target), str(reason))
+        edge = Edge(_ident(source), _ident(target), reason)
         if edge not in seen:
             seen.add(edge)
             yield edge

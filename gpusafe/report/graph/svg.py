@@ -24,7 +24,9 @@ def svg(picture: Picture, prefix: str, link: Callable[[Span], str]) -> str:
     for number, lane in enumerate(picture.lanes):
         middle = _left(number) + WIDTH // 2
         parts.append(f'<line class="lane" x1="{middle}" x2="{middle}" y1="{TOP}" y2="{height - 10}"/>')
-        parts.append(f'<text class="title" x="{middle}" y="22" text-anchor="middle">{escape(_short(lane.title))}</text>')
+        parts.append(
+            f'<text class="title" x="{middle}" y="22" text-anchor="middle">{escape(_short(lane.title))}</text>'
+        )
     parts += _edges(picture, prefix)
     parts += [_box(item, picture, prefix, link) for item in picture.boxes]
     return "\n".join([*parts, "</svg>"])

@@ -21,9 +21,12 @@ _COLORS = {"event": "cyan", "sync": "green", "memory": "magenta", "gap": "yellow
 def render(pictures: Sequence[Picture], sources: Mapping[str, str], style: Style) -> str:
     """All pictures below each other."""
     out = StringIO()
-    system = "standard" if style.color else None
     console = Console(
-        file=out, force_terminal=style.color, no_color=not style.color, color_system=system, width=style.width
+        file=out,
+        force_terminal=style.color,
+        no_color=not style.color,
+        color_system="standard" if style.color else None,
+        width=style.width,
     )
     if not pictures:
         console.print("no host function with GPU work", markup=False)
