@@ -24,7 +24,7 @@ from gpusafe.span import Span
 
 DEPTH_LIMIT = 60
 STEP_LIMIT = 20_000
-WARP_UNIFORM = frozenset({"any", "all", "ballot", "activemask"})
+WARP_UNIFORM = frozenset({"any", "all", "ballot"})  # not activemask: lanes may ask at different times
 
 
 class LimitReached(Exception):

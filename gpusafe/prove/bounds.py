@@ -8,7 +8,7 @@ from itertools import product
 import z3
 
 from gpusafe.dataflow.accesses import Access
-from gpusafe.dataflow.concrete import ConcreteLaunch, run
+from gpusafe.dataflow.concrete import ConcreteLaunch
 from gpusafe.dataflow.concrete.machine import OutOfBounds
 from gpusafe.dataflow.intervals import Intervals
 from gpusafe.dataflow.terms import Term, postorder
@@ -90,7 +90,7 @@ def _run_outside(
     inside = [b for b in dict.fromkeys(blocks) if all(i < n for i, n in zip(b, launch.grid, strict=True))]
     filled = replace(launch, sizes=numbers, contents=contents(1))
     for block in inside:
-        for out in run(replayer.kernel, filled, [block]).outside:  # type: ignore[list-item]
+        for out in replayer.run(filled, [block]).outside:  # type: ignore[list-item]
             if out.touch.region == access.region and out.touch.span == access.span:
                 return out
     return None

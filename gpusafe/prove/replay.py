@@ -10,19 +10,21 @@ from typing import Any
 from gpusafe.dataflow.arith import clip, fold
 from gpusafe.dataflow.concrete import ConcreteLaunch, Meeting, Outcome, run
 from gpusafe.dataflow.concrete.evaluate import UNKNOWN, Unknowable, compile_expr
-from gpusafe.dataflow.concrete.machine import TOO_LONG, all_blocks
+from gpusafe.dataflow.concrete.machine import STEP_LIMIT, TOO_LONG, all_blocks
 from gpusafe.dataflow.taint import Taints, can_order, taints
 from gpusafe.dataflow.terms import Term, postorder
 from gpusafe.ir.expr import U64, Const, Type
 from gpusafe.ir.kernel import Kernel
 from gpusafe.prove.launch_context import LaunchContext
 from gpusafe.prove.pairs import Model
+from gpusafe.span import Span
 
 Triple = tuple[int, int, int]
 THREADS_LIMIT = 4096
 ALL_LIMIT = 16_384  # threads, where an access waits for a value that all threads count up to
 STANDARD = ((2, 1, 1), (64, 1, 1))
 ENDLESS_LIMIT = 2
+STEPS = 5_000_000  # of all replays of one kernel together
 EXTREMES = (0, -1, -2, 1, 2)  # seeds of contents of very different kinds
 SCALARS = (1000, 4099)  # values tried for integers that no launch fixes
 
@@ -36,11 +38,32 @@ class Replayer:
     orders_block: bool
     orders_grid: bool
     endless: list[ConcreteLaunch] = field(default_factory=list)  # launches whose replay took too many steps
+    runs: list[int] = field(default_factory=list)  # the steps of each replay so far
 
     @staticmethod
     def of(kernel: Kernel) -> Replayer:
         """A replayer for a kernel."""
         return Replayer(kernel, taints(kernel), can_order(kernel, False), can_order(kernel, True))
+
+    @property
+    def left(self) -> int:
+        """The steps that the replays of the kernel may still take."""
+        return max(0, STEPS - sum(self.runs))
+
+    def run(
+        self,
+        launch: ConcreteLaunch,
+        blocks: list[Triple],
+        wanted: Callable[[Meeting], bool] | None = None,
+        only: frozenset[tuple[Triple, Triple]] | None = None,
+        *,
+        limit: int = STEP_LIMIT,
+        watch: Span | None = None,
+    ) -> Outcome:
+        """One replay within the common budget; without any left it ends at once and shows nothing."""
+        outcome = run(self.kernel, launch, blocks, wanted, only, min(limit, self.left), watch)
+        self.runs.append(outcome.steps)
+        return outcome
 
 
 def number(term: Term, symbols: dict[str, int], fallback: int) -> int | None:
@@ -259,10 +282,10 @@ def outcomes(
                 if key in tried or len(tried) > 8:
                     continue
                 tried.add(key)
-                if len(replayer.endless) >= ENDLESS_LIMIT:
+                if len(replayer.endless) >= ENDLESS_LIMIT or not replayer.left:
                     return
                 filled = replace(launch, contents=memory_of(replayer.kernel, seed))
-                outcome = run(replayer.kernel, filled, blocks, wanted)
+                outcome = replayer.run(filled, blocks, wanted)
                 if outcome.why == TOO_LONG:
                     replayer.endless.append(filled)
                 yield filled, outcome
@@ -281,7 +304,7 @@ def _two_threads(
         return
     only = frozenset(zip(model.block, model.tid, strict=True))
     filled = replace(launch, contents=memory_of(replayer.kernel, 1))
-    yield filled, run(replayer.kernel, filled, sorted(set(model.block)), wanted, only)
+    yield filled, replayer.run(filled, sorted(set(model.block)), wanted, only)
 
 
 def _block_choices(launch: ConcreteLaunch, model: Model | None, waits: bool) -> Iterator[list[Triple]]:

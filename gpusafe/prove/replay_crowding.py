@@ -12,7 +12,6 @@ from math import prod
 from typing import Any
 
 from gpusafe.dataflow.accesses import Access, Trace
-from gpusafe.dataflow.concrete import run
 from gpusafe.dataflow.concrete.machine import all_blocks
 from gpusafe.dataflow.numeric import Plan
 from gpusafe.dataflow.terms import Term, postorder
@@ -93,7 +92,7 @@ def crowded_in_runs(replayer: Replayer, context: LaunchContext, access: Access) 
     if len(blocks) * prod(launch.block) <= places:
         return False
     for seed in EXTREMES:
-        outcome = run(kernel, replace(launch, contents=memory_of(kernel, seed)), blocks, watch=access.span)
+        outcome = replayer.run(replace(launch, contents=memory_of(kernel, seed)), blocks, watch=access.span)
         if outcome.touchers <= places:
             return False
     return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpusafe.dataflow.concrete import ConcreteLaunch, Touch, run
+from gpusafe.dataflow.concrete import ConcreteLaunch, Touch
 from gpusafe.dataflow.taint import CLEAN, expressions, walk
 from gpusafe.ir import kernel as ir
 from gpusafe.ir.expr import Length, Param
@@ -36,7 +36,7 @@ def blank_reads(kernel: Kernel, analysis: Analysis, replayer: Replayer) -> list[
         return []
     last = (launch.grid[0] - 1, launch.grid[1] - 1, launch.grid[2] - 1)
     blocks: list[Triple] = list(dict.fromkeys([(0, 0, 0), last]))
-    outcome = run(kernel, launch, blocks, limit=STEPS)
+    outcome = replayer.run(launch, blocks, limit=STEPS)
     raced = {m.first.region for m in outcome.meetings}
     seen: dict[str, Touch] = {}
     for touch in outcome.blank:

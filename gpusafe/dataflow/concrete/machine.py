@@ -67,6 +67,7 @@ class Outcome:
     why: str = ""
     blank: tuple[Touch, ...] = ()  # reads of shared memory that no thread had written
     touchers: int = 0  # threads that made the access that was watched
+    steps: int = 0  # of all threads together
 
 
 class _Thread:
@@ -395,6 +396,7 @@ class Machine:
             why,
             tuple(self.blank.values()),
             len(self.touchers),
+            self.steps,
         )
 
 

@@ -103,3 +103,12 @@ def test_an_empty_account_grants_only_cheap_queries_and_in_the_end_none() -> Non
     assert budget.grant(1_000_000) == CHEAP
     budget.charge(OVERDRAFT)
     assert budget.grant(1_000_000) == 0
+
+
+def test_lanes_need_not_agree_on_which_of_them_are_active(tmp_path: Path) -> None:
+    source = PROGRAM.replace("unsigned p = key & 1023u;", "{hole}")
+    start, end = source.index("{hole}"), source.index('}}\n"#;')
+    body = "if (__activemask() != 0xffffffffu) return; out[i] = __shfl_sync(0xffffffffu, key, 3);\n"
+    (tmp_path / "k.rs").write_text((source[:start] + body + source[end:]).format(warp="i / 32"))
+    units = check(Options(paths=(str(tmp_path),), ptx="never")).units
+    assert next(u.verdict.value for u in units if u.kind == "kernel") != "proved"
