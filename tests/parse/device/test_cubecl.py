@@ -95,6 +95,23 @@ def test_operations_of_a_plane_are_said_to_be_not_followed(tmp_path: Path) -> No
     assert any("plane_sum" in gap for gap in gaps)
 
 
+def test_in_its_own_sources_the_models_stand_for_the_placeholders(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "Cargo.toml").write_text('[package]\nname = "cubecl-core"\nversion = "0.1.0"\nedition = "2021"\n')
+    (tmp_path / "src" / "lib.rs").write_text("""
+    use crate as cubecl;
+    pub mod topology { pub const UNIT_POS: u32 = 2; pub const PLANE_KIND: u32 = 2; }
+    pub mod sync { pub fn sync_cube() {} pub fn sync_other() {} }
+    pub mod prelude { pub use crate::topology::*; pub use crate::sync::*; }
+    use prelude::*;
+    #[cube(launch)] fn f(a: &mut [u32]) { a[UNIT_POS as usize] = PLANE_KIND; sync_cube(); sync_other(); }
+    """)
+    workspace = load([tmp_path])
+    (kernel,) = lower_kernels(workspace).kernels
+    assert any(isinstance(s, k.Barrier) for s in kernel.body)
+    assert any(isinstance(s, k.Unmodelled) and "sync_other" in s.what for s in kernel.body)
+
+
 def test_launches_are_found_with_their_sizes(tmp_path: Path) -> None:
     (tmp_path / "kernels.rs").write_text(HEAD + REVERSED % "sync_cube();")
     workspace = load([tmp_path / "kernels.rs"])

@@ -163,7 +163,9 @@ def index_place(lw: Lowering, place: Place, index: Value, span: Span) -> Place:
     if isinstance(index, Agg) and isinstance(index.ty, AdtTy):
         return methods.subslice(lw, place, index, span)
     if lw.mode is not None and isinstance(lw.infer.shallow(index.ty), ScalarTy):  # any integer may be an index
-        index = Scalar(SCALARS["usize"], terms.cast(term_of(lw, index, span), SCALARS["usize"].type))
+        given = term_of(lw, index, span)
+        if given.type.kind == "int":
+            index = Scalar(SCALARS["usize"], terms.cast(given, SCALARS["usize"].type))
     lw.infer.unify(index.ty, SCALARS["usize"])
     term = term_of(lw, index, span, SCALARS["usize"])
     if term.type.kind == "infer" and isinstance(term, Const):

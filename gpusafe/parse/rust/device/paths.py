@@ -114,7 +114,7 @@ def path_place(lw: Lowering, node: ast.PathExpr, want: Ty | None = None) -> Plac
             return _value_place(associated(lw, env.self_ty, names[1], path))
         if isinstance(env.self_ty, AdtTy):
             return _value_place(constructor(lw, env.self_ty))
-    found = lw.program.resolve(env.module, names)
+    found = lw.program.resolve_in(lw.dialect, env.module, names)
     if found is None:
         return _value_place(ForeignFn(FN_TY, names))
     if lw.dialect == "cuda-oxide" and names[-1] in _REWRITTEN and isinstance(found.target, FnDef):

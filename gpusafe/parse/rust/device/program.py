@@ -259,6 +259,23 @@ class Program:
             self._known[key] = self._resolve(module, names, values, 0)
         return self._known[key]
 
+    def resolve_in(self, dialect: str, module: Module, names: tuple[str, ...], values: bool = True) -> Resolved | None:
+        """As :meth:`resolve`; the names of CubeCL stand for its models wherever its own sources are in sight.
+
+        Its constants and functions have bodies that are only placeholders: `#[cube]` replaces them.
+        """
+        found = self.resolve(module, names, values)
+        prelude = self.preludes.get(dialect) if dialect == "cubecl" else None
+        if prelude is None or not (found is None or _is_of(found.target, prelude.family)):
+            return found
+        if names[-1] in (prelude.values if values else prelude.types):
+            return Resolved((prelude.values if values else prelude.types)[names[-1]])
+        if len(names) > 1 and names[-2] in prelude.types:
+            return Resolved(prelude.types[names[-2]], names[-1:])
+        if found is not None and _is_placeholder(found.target):
+            return Resolved(ForeignDef(names[-1], module, ("cubecl", *names)))
+        return found
+
     def _resolve(self, module: Module, names: tuple[str, ...], values: bool, hops: int) -> Resolved | None:
         if hops > _MAX_HOPS or not names:
             return None
@@ -422,6 +439,22 @@ _FAMILIES = {
     "cubecl": "cubecl",
     "cubecl_core": "cubecl",
 }
+
+
+def _is_of(target: Def, wanted: str | None) -> bool:
+    """Whether a definition is another crate's, or stands in the sources of a crate of that family."""
+    return isinstance(target, ForeignDef) or family(target.module.root.path[:1]) == wanted
+
+
+def _is_placeholder(target: Def) -> bool:
+    """Whether CubeCL's own source of a definition says nothing about what it does on the device."""
+    match target:
+        case FnDef(item=item, impl=None):
+            return item.attribute("cube") is None
+        case ConstDef(module=module):
+            return "topology" in module.path
+        case _:
+            return False
 
 
 def family(path: tuple[str, ...]) -> str | None:

@@ -152,7 +152,7 @@ def _path_type(lw: Lowering, path: ast.Path, env: TypeEnv) -> Ty:
             return bound if len(names) == 1 else associated_type(lw, bound, names[1])
     if len(names) == 1 and names[0] in SCALARS:
         return SCALARS[names[0]]
-    found = lw.program.resolve(env.module, names, values=False)
+    found = lw.program.resolve_in(lw.dialect, env.module, names, values=False)
     if found is None:
         return ForeignTy(str(path))
     return named_type(lw, found.target, path, env)
