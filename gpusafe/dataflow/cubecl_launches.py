@@ -65,7 +65,13 @@ def with_cube_launches(workspace: Workspace, kernels: Sequence[Kernel]) -> tuple
     for launch in find_cube_launches(workspace, kernels):
         if launch.kernel is not None:
             sizes.setdefault(launch.kernel, []).append(launch.size)
-    return tuple(replace(k, launched=tuple(sizes[k.key])) if k.key in sizes else k for k in kernels)
+    return tuple(_sized(k, sizes[k.key]) if k.key in sizes else k for k in kernels)
+
+
+def _sized(kernel: Kernel, sizes: Sequence[LaunchSize]) -> Kernel:
+    """The kernel with its launches; a size that is not known may rule a counterexample out."""
+    open_ = tuple(f"the size of the launch in line {s.span.line}" for s in sizes if None in (*s.grid, *s.block))
+    return replace(kernel, launched=tuple(sizes), unheld=(*kernel.unheld, *open_))
 
 
 def _in_function(function: ast.Fn, kernels: Sequence[Kernel]) -> Iterator[CubeLaunch]:

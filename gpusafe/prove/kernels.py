@@ -70,7 +70,7 @@ def _within_unheld(kernel: Kernel, found: Obligation) -> Obligation:
     """A counterexample counts for nothing where the source states conditions that it may break."""
     if found.verdict is not Verdict.REFUTED:
         return found
-    reason = f"the counterexample may break what the source requires: `{kernel.unheld[0]}`, which is not modelled"
+    reason = f"a counterexample may be one that the source excludes: `{kernel.unheld[0]}` is not modelled"
     return Obligation(found.rule, found.question, Verdict.UNKNOWN, found.span, reason)
 
 

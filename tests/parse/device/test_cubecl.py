@@ -72,6 +72,15 @@ def test_a_kernel_of_one_cube_is_judged_under_the_launch_that_names_it(tmp_path:
     assert _judged(_kernels(tmp_path, text % 2)["local"])[1] == {"GS201"}
 
 
+def test_a_launch_of_unknown_size_is_no_reason_for_an_error(tmp_path: Path) -> None:
+    text = """#[cube(launch)] fn one(output: &mut Array<u32>) { output[0] = UNIT_POS; }
+    fn run<R: Runtime>(client: &ComputeClient<R>, a: ArrayArg<R>) {
+        one::launch::<R>(client, CubeCount::Static(1, 1, 1), CubeDim::new(client, 1), a);
+    }"""
+    verdicts, rules = _judged(_kernels(tmp_path, text)["one"])
+    assert Verdict.UNKNOWN in verdicts and not rules
+
+
 def test_an_index_outside_of_a_checked_buffer_accesses_nothing_and_the_unit_goes_on(tmp_path: Path) -> None:
     text = """#[cube(%s)] fn f(a: &mut Array<f32>) { a[ABSOLUTE_POS] = 1.0; sync_cube(); a[ABSOLUTE_POS] = 2.0; }"""
     checked = _kernels(tmp_path, text % "launch")["f"]
