@@ -205,6 +205,9 @@ def _compare(r: Registers, i: Instruction, type_: Type) -> bool:
 
 def _compared(r: Registers, i: Instruction, type_: Type) -> Expr | None:
     word = i.words[1]
+    if word in ("eq", "ne") and type_.kind == "int":  # the sign makes no difference: no conversion is better
+        known = r.type_of(i.operands[1]) or r.type_of(i.operands[2])
+        type_ = known if known is not None and known.kind == "int" and known.bits == type_.bits else type_
     a, b = r.get(i.operands[1], type_), r.get(i.operands[2], type_)
     if type_.kind == "float":
         if word in _FLOAT_COMPARES:

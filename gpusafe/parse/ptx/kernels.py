@@ -7,6 +7,7 @@ from dataclasses import replace
 from gpusafe.ir import kernel as k
 from gpusafe.ir.expr import BOOL, Binary, Const, Expr, Op
 from gpusafe.parse.cuda import terms
+from gpusafe.parse.cuda.context import Unsupported
 from gpusafe.parse.ptx import syntax as s
 from gpusafe.parse.ptx.context import Context, Registers
 from gpusafe.parse.ptx.expand import Flat, TooLong, expand
@@ -36,7 +37,7 @@ def lower_kernel(
     span = Span(file, kernel.line, 1, kernel.line, 2)
     try:
         return _Lowering(module, kernel, file, find, like).kernel(span)
-    except (TooLong, NotStructured) as reason:
+    except (TooLong, NotStructured, Unsupported) as reason:
         why = str(reason)
     except Exception as fault:  # a fault of ours costs one kernel, never the run
         why = f"internal fault: {fault!r}"
