@@ -142,7 +142,8 @@ def _call(
     results = operands[0][1:-1].split(",") if at == 1 else []
     args = operands[at + 1][1:-1].split(",") if len(operands) > at + 1 and operands[at + 1].startswith("(") else []
     callee = functions.get(name)
-    ends = any(word in name for word in _NO_RETURN) or (name in declared and declared[name].noreturn)
+    ends = declared[name].noreturn if name in declared else False
+    ends |= callee is None and any(word in name for word in _NO_RETURN)
     if callee is None or ends or depth > _DEEPEST or instruction.guard is not None:
         flat.code.append(_not_followed(instruction, name, ends))
         return None

@@ -177,3 +177,12 @@ def test_dynamic_shared_memory_is_one_object_under_all_its_names() -> None:
     mov.u32 %r7, b; ld.shared.u32 %r8, [%r7];"""
     assert verdict(kernel(body, before=before, entry=".reqntid 64")) == "refuted"
     assert verdict(kernel(body.replace("mov.u32 %r7, b;", "bar.sync 0; mov.u32 %r7, b;"), before=before)) != "refuted"
+
+
+def test_only_what_is_declared_so_or_has_no_body_does_not_return() -> None:
+    store = "call.uni {name}, (); ld.param.u64 %rd1, [out]; st.global.u32 [%rd1], 1;"
+    returns = ".func panic_free() { ret; }\n"
+    assert verdict(kernel(store.format(name="panic_free"), before=returns)) != "proved"
+    never = ".func stop() .noreturn { L: bra L; }\n.extern .func core_panic();\n"
+    for name in ("stop", "core_panic"):
+        assert verdict(kernel(store.format(name=name), before=never)) == "proved"
