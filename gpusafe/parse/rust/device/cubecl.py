@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from gpusafe.ir import kernel as k
 from gpusafe.ir.expr import PTR, Expr, PtrAdd, PtrUnknown
 from gpusafe.parse.rust import ast
+from gpusafe.parse.rust.device.bodies import Nest
 from gpusafe.parse.rust.device.types import SCALARS, Ty
 
 DIALECT = "cubecl"
@@ -44,12 +45,12 @@ def granted(item: ast.Fn) -> tuple[str, ...]:
     return (f"{', '.join(f'`{n}`' for n in names)} stand for any type of that kind",) if names else ()
 
 
-def guarded(stmt: k.Stmt, guards: dict[Expr, Expr]) -> k.Stmt:
+def guarded(stmt: k.Stmt, guards: dict[Expr, Expr]) -> k.Stmt | Nest:
     """The access under the condition that its index is inside of the buffer; what is not read is not known."""
     if isinstance(stmt, (k.Load, k.Store, k.Atomic)):
         cond = next((guards[p] for p in _bases(stmt.ptr) if p in guards), None)
         if cond is not None:
-            return k.If(stmt.span, cond, (stmt,), tuple(_nothing(stmt)))
+            return Nest("if", stmt.span, [stmt], list(_nothing(stmt)), cond=cond)
     return stmt
 
 
