@@ -156,6 +156,7 @@ def lemmas(enc: Encoder, setting: Setting) -> list[Z]:
     if setting.injective or setting.monotone:
         out += facts_of_contents(enc, setting.injective, setting.monotone)
     for i, (x, one) in enumerate(enc.atomics):
+        out += _few_additions(enc, setting, x, one)
         for y, two in enc.atomics[i + 1 :]:
             if one is not two:
                 out += _tickets(enc, setting, x, y, one, two)
@@ -205,11 +206,17 @@ def _tickets(enc: Encoder, setting: Setting, x: Term, y: Term, one: Thread, two:
     if setting.trace.shuffles and (x.args[1].const is None or y.args[1].const is None):
         setting.relied.add(str(x.data[0]))
         out += [a + by_a <= x.type.high, b + by_b <= x.type.high]
-    most = setting.counts.get(str(x.data[0]))
-    if most is not None and x.args[1].const == y.args[1].const == 1:
-        setting.relied.add(str(x.data[0]))
-        out += [a >= 0, a < most, b >= 0, b < most]
     return out
+
+
+def _few_additions(enc: Encoder, setting: Setting, x: Term, one: Thread) -> list[Z]:
+    """Where each of so many threads adds one, none finds as much as all of them added."""
+    most = setting.counts.get(str(x.data[0]))
+    if most is None or x.data[2] != "add" or x.args[1].const != 1:
+        return []
+    setting.relied.add(str(x.data[0]))
+    found = enc.encode(x, one)
+    return [found >= 0, found < most]
 
 
 def _one_winner(enc: Encoder, setting: Setting, x: Term, y: Term, one: Thread, two: Thread) -> list[Z]:
