@@ -44,7 +44,7 @@ def coherences(s: Structure, rf: Relation, causes: Causes) -> Iterator[tuple[Rel
             continue
         seen.add(tuple(co))
         fr = rel.compose(readers, co)
-        if not _consistent(s, rf, co, fr, causes):
+        if not consistent(s, rf, co, fr, causes):
             continue
         pair = _unordered(s, co)
         if pair is None:
@@ -65,7 +65,8 @@ def _unordered(s: Structure, co: Relation) -> tuple[int, int] | None:
     return None
 
 
-def _consistent(s: Structure, rf: Relation, co: Relation, fr: Relation, causes: Causes) -> bool:
+def consistent(s: Structure, rf: Relation, co: Relation, fr: Relation, causes: Causes) -> bool:
+    """Causality, Atomicity and SC-per-location."""
     if not rel.irreflexive(rel.compose(rel.union(rf, fr), causes.cause)):  # Causality
         return False
     if any(s.rmw):  # Atomicity

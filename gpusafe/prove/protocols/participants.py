@@ -12,13 +12,15 @@ from gpusafe.ir import kernel as ir
 from gpusafe.ir.expr import Const
 from gpusafe.prove.protocols.explore import Ground
 from gpusafe.prove.protocols.unfold import Unfolder
-from gpusafe.prove.protocols.way import Cell, Way, Who
+from gpusafe.prove.protocols.way import Cell, Triple, Way, Who
 from gpusafe.span import Span
 
 PROVED_THREADS = 8_192  # of a launch whose threads are all looked at
 LOOKED_AT = 640  # threads, in search of those that could race
 TOGETHER = 4
 TRIES = 14
+CROWD = 2_048  # threads that take turns
+BUSY = 160  # of them, where those that do nothing are left out
 Role = frozenset[Span]
 
 
@@ -110,3 +112,27 @@ def teams(ground: Ground, suspects: list[Who]) -> Iterator[list[Who]]:
             if len(key) == size and key not in tried and len(tried) < TRIES:
                 tried.add(key)
                 yield list(team)
+
+
+def crowds(ground: Ground, suspects: list[Who]) -> Iterator[list[Who]]:
+    """Many threads, in whole blocks where blocks have barriers: those of the suspects' blocks, then the first ones."""
+    launch = ground.launch
+    own = sorted({who.block for who in suspects})
+    if len(own) > 1 or prod(launch.grid) == 1:
+        yield _blocks(launch, own or [(0, 0, 0)])
+    whole = any(isinstance(s, ir.Barrier) for s in walk(ground.kernel.body))
+    per_block = prod(launch.block)
+    if whole:
+        first = [who.block for who in islice(all_threads(launch), 0, CROWD, per_block)]
+        yield _blocks(launch, sorted({*own, *first[: CROWD // per_block]}))
+        return
+    busy: list[Who] = []
+    for who in islice(all_threads(launch), 4 * CROWD):
+        if len(busy) < BUSY and any(not w.silent for w in Unfolder(ground.world({}), who, 0).run()):
+            busy.append(who)
+    yield busy
+
+
+def _blocks(launch: ConcreteLaunch, blocks: list[Triple]) -> list[Who]:
+    sizes = [range(n) for n in reversed(launch.block)]
+    return [Who(block, (x, y, z)) for block in blocks for z, y, x in product(*sizes)]

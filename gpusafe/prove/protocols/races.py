@@ -16,6 +16,8 @@ from gpusafe.prove.protocols.way import Use, Way
 from gpusafe.prove.protocols.world import World
 from gpusafe.span import Span
 
+FENCES = 5  # of which all orders are tried
+
 
 @dataclass(frozen=True, slots=True)
 class Side:
@@ -43,20 +45,28 @@ class Race:
 
 def races(execution: Execution, ways: tuple[Way, ...], world: World) -> Iterator[Race]:
     """All races of an execution."""
-    s = execution.structure
     sides = list(sides_of(execution, ways, world))
-    base, cause = execution.causes.base, execution.causes.cause
     for at, one in enumerate(sides):
         for two in sides[at + 1 :]:
-            if one.thread == two.thread or not one.use.meets(two.use):
-                continue
-            i, j = one.event, two.event
-            if base[i] >> j & 1 or base[j] >> i & 1 or cause[i] >> j & 1 or cause[j] >> i & 1:
-                continue
-            if one.use.mode == two.use.mode == "atomic" and s.ms[i] >> j & 1:
-                continue
-            first, second = (one, two) if one.use.writes else (two, one)
-            yield Race(first, second, execution, ways)
+            if unordered(execution, one, two):
+                yield race_of(execution, ways, one, two)
+
+
+def race_of(execution: Execution, ways: tuple[Way, ...], one: Side, two: Side) -> Race:
+    """The race of two sides."""
+    first, second = (one, two) if one.use.writes else (two, one)
+    return Race(first, second, execution, ways)
+
+
+def unordered(execution: Execution, one: Side, two: Side) -> bool:
+    """Whether two accesses conflict and neither causality nor their being atomic keeps them apart."""
+    if one.thread == two.thread or not one.use.meets(two.use):
+        return False
+    base, cause = execution.causes.base, execution.causes.cause
+    i, j = one.event, two.event
+    if base[i] >> j & 1 or base[j] >> i & 1 or cause[i] >> j & 1 or cause[j] >> i & 1:
+        return False
+    return not (one.use.mode == two.use.mode == "atomic" and execution.structure.ms[i] >> j & 1)
 
 
 def sides_of(execution: Execution, ways: tuple[Way, ...], world: World) -> Iterator[Side]:
@@ -90,7 +100,8 @@ def narrow(race: Race) -> bool:
     i, j = race.first.event, race.second.event
     if race.first.use.mode == race.second.use.mode == "atomic" and s.ms[i] >> j & 1:
         return True
-    for sync_fence in sc_orders(s):
+    orders = sc_orders(s) if len(s.sc_fences) <= FENCES else [race.execution.sync_fence]
+    for sync_fence in orders:
         caused = causes(s, race.execution.rf, sync_fence, race.execution.sync_barrier)
         if caused.base[i] >> j & 1 or caused.base[j] >> i & 1 or not fence_order(sync_fence, caused):
             continue

@@ -5,7 +5,7 @@ A proof looks at all threads of the launch. A race needs only some of them: the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from gpusafe.dataflow.concrete import ConcreteLaunch
@@ -17,14 +17,17 @@ from gpusafe.ir.kernel import Kernel
 from gpusafe.prove.launch_context import LaunchContext
 from gpusafe.prove.pairs import Model
 from gpusafe.prove.protocols.explore import Ground, found_races, ways_of
-from gpusafe.prove.protocols.participants import active, teams
+from gpusafe.prove.protocols.interleave import first_race
+from gpusafe.prove.protocols.participants import active, crowds, teams
 from gpusafe.prove.protocols.races import Race
 from gpusafe.prove.protocols.way import Who
 from gpusafe.prove.protocols.world import Budget, Code
 from gpusafe.prove.replay import EXTREMES, SCALARS, concrete, memory_of
 
+Again = Callable[[Ground], Iterator[Race]]
+Finder = Callable[[Ground, str, Model | None], tuple[Race, Again] | None]
 MOST = 6  # threads that a proof follows together
-COST = (500_000, 4_000)
+COST = (250_000, 3_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,17 @@ def follows_all(kernel: Kernel) -> bool:
     for stmt in walk(kernel.body):
         match stmt:
             case ir.Barrier() | ir.WarpOp() | ir.MBarrier() | ir.AsyncCopy() | ir.AsyncControl() | ir.ProxyFence():
+                return False
+            case ir.Unmodelled() | ir.Load(volatile=True) | ir.Store(volatile=True):
+                return False
+    return True
+
+
+def takes_turns(kernel: Kernel) -> bool:
+    """Whether a kernel can be run with its threads taking turns: what it has beyond atomics are barriers of blocks."""
+    for stmt in walk(kernel.body):
+        match stmt:
+            case ir.WarpOp() | ir.MBarrier() | ir.AsyncCopy() | ir.AsyncControl() | ir.ProxyFence():
                 return False
             case ir.Unmodelled() | ir.Load(volatile=True) | ir.Store(volatile=True):
                 return False
@@ -113,21 +127,34 @@ def refute(
     Where contents of memory decide addresses, or the launch leaves scalars open, the race must be there for all of
     several choices.
     """
-    if not has_signals(kernel) or not follows_all(kernel) or not _sized(context):
+    if not has_signals(kernel) or not _sized(context):
         return None
+    finders: list[Finder] = [_search] if follows_all(kernel) else []
+    finders += [_interleave] if takes_turns(kernel) else []
+    for finder in finders:
+        found = _shown(finder, kernel, context, written, (region, model))
+        if found is not None:
+            return found
+    return None
+
+
+def _shown(
+    finder: Finder, kernel: Kernel, context: LaunchContext, written: frozenset[str], where: tuple[str, Model | None]
+) -> tuple[Race, ConcreteLaunch] | None:
     shown: tuple[Race, ConcreteLaunch] | None = None
+    region, model = where
     for launch in _launches(kernel, context, model):
         code, budget = Code(), Budget(*COST)
-        first = _search(
+        first = finder(
             Ground(kernel, replace(launch, contents=memory_of(kernel, 1)), written, True, code, budget), region, model
         )
         if first is None:
             return None
-        race, team = first
+        race, again = first
         if race.first.use.data or race.second.use.data:
             for seed in EXTREMES:
                 other = Ground(kernel, replace(launch, contents=memory_of(kernel, seed)), written, True, code, budget)
-                if not any(r.spans == race.spans for r in _races(other, team, region)):
+                if not any(r.spans == race.spans for r in again(other)):
                     return None
         shown = shown or (race, launch)
     return shown
@@ -145,19 +172,50 @@ def _launches(kernel: Kernel, context: LaunchContext, model: Model | None) -> li
     return out
 
 
-def _search(ground: Ground, region: str, model: Model | None) -> tuple[Race, list[Who]] | None:
-    suspects = [Who(b, t) for b, t in zip(model.block, model.tid, strict=True)] if model is not None else []
-    grid = ground.launch.grid
-    if any(i >= n for who in suspects for i, n in zip(who.block, grid, strict=True)):
-        suspects = []
+def _search(ground: Ground, region: str, model: Model | None) -> tuple[Race, Again] | None:
+    """A race in an execution of a few threads."""
     try:
-        for team in teams(ground, suspects):
+        for team in teams(ground, _suspects(ground, model)):
             found = next(_races(ground, team, region), None)
             if found is not None:
-                return found, team
+                return found, lambda other, team=team: _races(other, team, region)
     except Unknowable:
         return None
     return None
+
+
+def _interleave(ground: Ground, region: str, model: Model | None) -> tuple[Race, Again] | None:
+    """A race in an interleaving of many threads."""
+
+    def races(other: Ground, threads: list[Who], order: Sequence[int]) -> Iterator[Race]:
+        try:
+            race = first_race(other, threads, order)
+        except Unknowable:
+            return
+        if race is not None and _region(race) == region:
+            yield race
+
+    try:
+        for threads in crowds(ground, _suspects(ground, model)):
+            numbers = range(len(threads))
+            for order in (numbers, numbers[::-1]):
+                found = next(races(ground, threads, order), None)
+                if found is not None:
+                    return found, lambda other, threads=threads, order=order: races(other, threads, order)
+    except Unknowable:
+        return None
+    return None
+
+
+def _suspects(ground: Ground, model: Model | None) -> list[Who]:
+    found = [Who(b, t) for b, t in zip(model.block, model.tid, strict=True)] if model is not None else []
+    outside = any(i >= n for who in found for i, n in zip(who.block, ground.launch.grid, strict=True))
+    return [] if outside else found
+
+
+def _region(race: Race) -> str:
+    place = race.first.use.place
+    return place if isinstance(place, str) else str(place[0])
 
 
 def _races(ground: Ground, team: list[Who], region: str) -> Iterator[Race]:
@@ -165,8 +223,7 @@ def _races(ground: Ground, team: list[Who], region: str) -> Iterator[Race]:
     try:
         world, ways = ways_of(ground, team)
         for race in found_races(world, ways):
-            place = race.first.use.place
-            if (place if isinstance(place, str) else place[0]) == region:
+            if _region(race) == region:
                 yield race
     except Unknowable:
         return

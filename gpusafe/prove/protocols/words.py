@@ -21,6 +21,8 @@ HANDED = {
     ),
 }
 
+TOLD = 6  # reads of signals in one note
+
 
 def in_words(kernel: Kernel, race: Race, launch: ConcreteLaunch) -> tuple[str, Counterexample]:
     """The rule and the counterexample."""
@@ -132,5 +134,7 @@ def _story(race: Race, launch: ConcreteLaunch) -> list[str]:
         source = "the start" if one.thread < 0 else _thread(race, one.thread, launch)
         value = one.value if one.value >= 0 else "a value"
         out.append(f"{_thread(race, two.thread, launch)} reads {value} in `{region}` from {source}")
+    if len(out) > TOLD:
+        out = [f"{len(out) - TOLD} more reads of signals", *out[-TOLD:]]
     ends = "and nothing orders the two accesses" if out else "nothing orders the two accesses"
     return [*out, ends]

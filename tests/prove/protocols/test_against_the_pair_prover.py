@@ -137,7 +137,7 @@ def races(kernel: Kernel, context: LaunchContext, blocks: int) -> bool | None:
 @pytest.mark.parametrize("part", range(2))
 def test_what_is_proved_apart_races_in_no_execution(part: int) -> None:
     proved = 0
-    for seed in range(part * SEEDS, (part + 1) * SEEDS):
+    for seed in (*range(part * SEEDS, (part + 1) * SEEDS), 391, 753):
         protocol = Protocol(seed)
         kernel = protocol.build()
         context = of_site(kernel, launch(kernel, protocol.blocks, 1))

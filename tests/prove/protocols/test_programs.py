@@ -245,3 +245,33 @@ def test_a_lock_that_does_not_hold_is_refuted_for_any_number_of_threads(
 def test_a_lock_that_others_free_is_not_proved(tmp_path: Path) -> None:
     others = "if t != 0 { return; } if b == 3 { s[0].store(0, AtomicOrdering::Release); }"
     assert outcome(tmp_path, without(FENCED_LOCK, "if t != 0 { return; }", others), blocks=50)[0] != "proved"
+
+
+BROADCAST = """
+            if b == 0 {
+                *d.add(t) = t as u32;
+                thread::sync_threads();
+                if t == 0 { s[0].store(1, AtomicOrdering::Release); }
+            } else {
+                if t == 0 { while s[0].load(AtomicOrdering::Acquire) == 0 {} }
+                thread::sync_threads();
+                *o.add(t) = *d.add(31 - t);
+            }
+"""
+ALL_ARRIVE = """
+            if t != 0 { return; }
+            *d.add(b) = 1;
+            s[0].fetch_add(1, AtomicOrdering::AcqRel);
+            while s[0].load(AtomicOrdering::Acquire) < 40 {}
+            *o.add(b) = *d.add((b + 1) % 40);
+"""
+
+
+def test_a_leader_that_waits_for_its_block_must_acquire(tmp_path: Path) -> None:
+    assert outcome(tmp_path, BROADCAST, threads=32)[0] != "refuted"
+    assert outcome(tmp_path, without(BROADCAST, ACQUIRE, RELAXED), threads=32)[0] == "refuted"
+
+
+def test_what_waits_for_all_blocks_is_run_with_all_of_them(tmp_path: Path) -> None:
+    assert outcome(tmp_path, ALL_ARRIVE, blocks=40) == ("proved", set())
+    assert outcome(tmp_path, without(ALL_ARRIVE, "AcqRel", "Relaxed"), blocks=40) == ("refuted", {"GS302"})
