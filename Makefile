@@ -1,6 +1,6 @@
 # One command for each of: set up and see, test, format.
 
-.PHONY: demo test ci package docs format
+.PHONY: demo test ci package docs mutants format
 
 demo: ## set everything up and check the example crate
 	sh scripts/demo.sh
@@ -16,6 +16,9 @@ package: ## wheel and source distribution, each tried in an environment of its o
 
 docs: ## the site, in site/
 	sh scripts/docs.sh
+
+mutants: ## how many broken kernels lose `proved`
+	.venv/bin/python scripts/mutants.py
 
 format: ## format and fix what can be fixed
 	.venv/bin/ruff format . && .venv/bin/ruff check --fix .
