@@ -23,7 +23,7 @@ _PATHS_SCHEMA = {
 
 
 def _size(flag: str, help: str) -> Any:
-    about = f"{help}, for the kernels of CUDA C files: X[,Y[,Z]]"
+    about = f"{help}, for the kernels of CUDA C and PTX files: X[,Y[,Z]]"
     return setting(None, flag, help=about, metavar="SIZE", parse=parse_extent, in_file=False)
 
 

@@ -57,3 +57,15 @@ def test_a_folder_does_not_read_its_ptx(tmp_path: Path, capsys: pytest.CaptureFi
     (tmp_path / "k.ptx").write_text(kernel(STORE_OWN))
     _, report = _check(tmp_path, capsys=capsys)
     assert report["units"] == []
+
+
+def test_a_condition_in_a_comment_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    product = STORE_OWN.replace("mul.wide.s32 %rd3, %r4, 4", "mul.lo.u32 %r9, %r4, %r5; mul.wide.u32 %rd3, %r9, 4")
+    text = kernel(product.replace("setp.ge.s32 %p1, %r4, %r5; @%p1 bra E;", ""))
+    file = tmp_path / "k.ptx"
+    verdicts = []
+    for made in (text, text.replace(".visible .entry", "// gpusafe: requires(n == 3)\n.visible .entry")):
+        file.write_text(made)
+        _, report = _check(file, capsys=capsys)
+        verdicts += [u["verdict"] for u in report["units"]]
+    assert verdicts == ["unknown", "proved"]

@@ -21,6 +21,7 @@ class Body:
     labels: dict[str, int] = field(default_factory=dict)
     registers: dict[str, str] = field(default_factory=dict)
     variables: list[Variable] = field(default_factory=list)
+    end_line: int = 0
 
 
 def read_body(cursor: Cursor) -> Body:
@@ -48,6 +49,7 @@ class _BodyReader:
             if cursor.done:
                 raise PtxError("the body of a function does not end", start.line)
             self._statement()
+        self.body.end_line = cursor.tokens[cursor.at - 1].line
         self._resolve()
         return self.body
 

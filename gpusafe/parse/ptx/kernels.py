@@ -34,7 +34,7 @@ def lower_kernel(
     ``like`` is the kernel that the PTX was made from, where that is in sight: parameters get its names, so that what is
     known of them and of launches holds for the PTX too.
     """
-    span = Span(file, kernel.line, 1, kernel.line, 2)
+    span = Span(file, kernel.line, 1, max(kernel.line, kernel.end_line), 2)
     try:
         return _Lowering(module, kernel, file, find, like).kernel(span)
     except (TooLong, NotStructured, Unsupported) as reason:

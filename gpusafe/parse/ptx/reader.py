@@ -116,9 +116,19 @@ class _Reader:
         else:
             body = read_body(cursor)
             made = Function(
-                name.text, kind.text[1:], formal, results, tuple(body.code), body.labels, body.registers,
-                tuple(body.variables), numbers, name.line, noreturn,
-            )  # fmt: skip
+                name.text,
+                kind.text[1:],
+                formal,
+                results,
+                tuple(body.code),
+                body.labels,
+                body.registers,
+                tuple(body.variables),
+                numbers,
+                name.line,
+                noreturn,
+                body.end_line,
+            )
         self.functions.append(made)
 
     def _directives(self) -> tuple[dict[str, tuple[int, ...]], bool]:

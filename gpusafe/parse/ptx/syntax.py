@@ -86,6 +86,7 @@ class Function:
 
     ``labels`` give the index of the instruction that follows. ``registers`` maps names to type words. ``directives``
     hold numbers: ``maxntid``, ``reqntid``, ``reqnctapercluster``. ``noreturn``: a call of it does not come back.
+    ``end_line`` is the line of the closing brace.
     """
 
     name: str
@@ -99,6 +100,7 @@ class Function:
     directives: dict[str, tuple[int, ...]]
     line: int
     noreturn: bool = False
+    end_line: int = 0
 
 
 @dataclass(frozen=True, slots=True)
