@@ -2,9 +2,8 @@
 
 Each of the two threads of a query has its own copy of what differs between threads; uniform terms are encoded once. An
 operation that the ranges show cannot overflow is the plain one; any other is taken modulo its type by a quotient.
-Products of unknowns stand for themselves, with the spread lemma in place of non-linear arithmetic: different multiples
-of ``m`` lie at least ``m`` apart. What cannot be expressed is an unknown of the right range. All of this only adds
-models, so ``unsat`` is a proof.
+Products of unknowns stand for themselves, with the spread lemma: different multiples of ``m`` lie at least ``m`` apart.
+What cannot be expressed is an unknown of the right range. All of this only adds models, so ``unsat`` is a proof.
 """
 
 from __future__ import annotations
