@@ -17,6 +17,7 @@ from gpusafe.span import Span
 
 _FORMS = frozenset({"launch", "launch_unchecked"})
 _AXES = 3
+_BY_MACRO = "the launch that a macro may make"
 _BEFORE_ARGUMENTS = 3  # the client, the count of cubes, the dimension of each
 Extent = tuple[int | None, int | None, int | None]
 _UNKNOWN: Extent = (None, None, None)
@@ -65,7 +66,27 @@ def with_cube_launches(workspace: Workspace, kernels: Sequence[Kernel]) -> tuple
     for launch in find_cube_launches(workspace, kernels):
         if launch.kernel is not None:
             sizes.setdefault(launch.kernel, []).append(launch.size)
-    return tuple(_sized(k, sizes[k.key]) if k.key in sizes else k for k in kernels)
+    hidden = _macros_launch(workspace)
+    return tuple(
+        _sized(k, sizes[k.key])
+        if k.key in sizes
+        else replace(k, unheld=(*k.unheld, _BY_MACRO))
+        if hidden and k.dialect == "cubecl"
+        else k
+        for k in kernels
+    )
+
+
+def _macros_launch(workspace: Workspace) -> bool:
+    """Whether a macro of the sources may launch kernels, which the text does not show."""
+    return any(
+        isinstance(node, ast.MacroRules) and any("::launch" in body.replace(" ", "") for _, body in node.rules)
+        for crate in workspace.crates
+        for module in crate.all_modules()
+        if is_cubecl(module.file.text)
+        for item in module.file.items
+        for node in walk(item)
+    )
 
 
 def _sized(kernel: Kernel, sizes: Sequence[LaunchSize]) -> Kernel:

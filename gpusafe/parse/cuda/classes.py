@@ -15,7 +15,7 @@ from gpusafe.parse.cuda.operands import declare_result
 from gpusafe.parse.cuda.overloads import choose
 from gpusafe.parse.cuda.places import at, read, taken_apart
 from gpusafe.parse.cuda.regions import make_region
-from gpusafe.parse.cuda.resolve import class_of
+from gpusafe.parse.cuda.resolve import class_of, resolve
 from gpusafe.parse.cuda.terms import integer
 from gpusafe.parse.cuda.values import (
     AddressOf,
@@ -133,6 +133,17 @@ def call_method(
     if picked is None:
         raise Unsupported(f"the call of `{name}`: no overload fits")
     return invoke(x, picked.function, picked.scope, args, span)
+
+
+def converted(x: Context, value: Value, to: t.CType, span: Span) -> Operand | None:
+    """The value by the class's own conversion to a type; None when it has none."""
+    for function, instance in methods(x, value.type, s.CONVERSION):
+        scope = _method_scope(value, instance)
+        with x.inside(scope):
+            result = resolve(x, function.result)
+        if t.same(result, to):
+            return invoke(x, function, scope, (), span)
+    return None
 
 
 def _method_scope(base: Operand, instance: ClassInstance) -> Scope:

@@ -54,6 +54,8 @@ def convert(x: Context, value: Value, to: t.CType, span: Span) -> Value:
             return _related(x, kind, fields, to)
         case _, ListValue(items=items):
             return from_list(x, items, to, span)
+        case ((t.Scalar() | t.Pointer()), Aggregate(type=t.Struct(vector=False))):
+            return _by_operator(x, value, to, span)
         case t.Scalar(), Aggregate(type=kind):
             return UnknownValue(to, f"a `{t.show(kind)}` as a `{t.show(to)}`")
         case t.Struct(vector=True, fields=fields, key="dim3"), Term(type=t.Scalar()):
@@ -65,6 +67,16 @@ def convert(x: Context, value: Value, to: t.CType, span: Span) -> Value:
             return UnknownValue(to, f"a value of type `{name}`")
         case _:
             return UnknownValue(to, f"a `{t.show(value.type)}` as a `{t.show(to)}`")
+
+
+def _by_operator(x: Context, value: Value, to: t.CType, span: Span) -> Value:
+    """An object as a number or pointer, by its class's conversion operator."""
+    from gpusafe.parse.cuda.classes import converted
+
+    found = converted(x, value, to, span)
+    if found is None:
+        return UnknownValue(to, f"a `{t.show(value.type)}` as a `{t.show(to)}`")
+    return read(x, found, span, "conversion")
 
 
 def _related(x: Context, kind: t.Struct, fields: tuple[Value, ...], to: t.Struct) -> Value:

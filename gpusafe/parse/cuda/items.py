@@ -236,8 +236,11 @@ def function(
     r: Reader, tree: Tree, scope: str, template: Template, *, with_body: bool = True, instantiation: bool = False
 ) -> s.Function | None:
     """A function definition or declaration; None when the node is none."""
+    declared = tree.child_by_field_name("declarator")
+    if declared is not None and declared.type == "operator_cast":
+        return _conversion(r, tree, declared, scope, with_body)
     base, words = r.declared(tree)
-    node, result = r.declarator(tree.child_by_field_name("declarator"), base)
+    node, result = r.declarator(declared, base)
     if node is None or node.type != "function_declarator":
         return None
     named_by = node.child_by_field_name("declarator")
@@ -270,6 +273,23 @@ def function(
         initializers=tuple(inits),
         is_const=any(c.type == "type_qualifier" and text(c) == "const" for c in node.children),
     )
+
+
+def _conversion(r: Reader, tree: Tree, declared: Tree, scope: str, with_body: bool) -> s.Function | None:
+    """``operator T*()``: the function that converts an object to another type."""
+    kind = declared.child_by_field_name("type")
+    if kind is None:
+        return None
+    result: s.TypeNode = r.base_type(kind)
+    node = declared.child_by_field_name("declarator")
+    while node is not None and node.type == "abstract_pointer_declarator":
+        result = s.TypePointer(r.span(declared), result)
+        node = node.child_by_field_name("declarator")
+    body = tree.child_by_field_name("body")
+    if node is None or node.type != "abstract_function_declarator" or body is None:
+        return None
+    read = compound(r, body) if with_body else s.Compound(r.span(body), ())
+    return s.Function(r.span(tree), s.CONVERSION, scope, None, (), result, read, _flags(tree))
 
 
 def _initializer(r: Reader, tree: Tree) -> tuple[str, tuple[s.Expr, ...]]:

@@ -443,6 +443,10 @@ class TemplateParameter(Node):
     pack: bool = False
 
 
+CONVERSION = "operator cast"
+"""The name of functions that convert an object to the type of their result."""
+
+
 @dataclass(frozen=True, slots=True)
 class Function(Item):
     """A function; ``body`` None: only declared.

@@ -98,6 +98,20 @@ def test_a_variable_that_looks_like_a_prototype_is_a_variable() -> None:
     )
 
 
+def test_an_object_becomes_a_pointer_by_its_conversion_operator() -> None:
+    source = """
+    template <class T> struct Shared {
+        __device__ operator T *() { extern __shared__ int bytes[]; return (T *)bytes; }
+        __device__ operator const T *() const { extern __shared__ int bytes[]; return (T *)bytes; }
+    };
+    __global__ void f(int *a) { int *s = Shared<int>(); s[threadIdx.x] = 1; __syncthreads(); a[threadIdx.x] = s[0]; }
+    """
+    kernel = _kernel(source)
+    assert not _gaps(kernel)
+    assert {r.space for r in kernel.regions} == {k.Space.GLOBAL, k.Space.DYNAMIC_SHARED}
+    assert "PtrUnknown" not in repr(kernel.body)
+
+
 # -- functions of the samples' headers ---------------------------------------------------------------------------------
 
 

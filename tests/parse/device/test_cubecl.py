@@ -81,6 +81,14 @@ def test_a_launch_of_unknown_size_is_no_reason_for_an_error(tmp_path: Path) -> N
     assert Verdict.UNKNOWN in verdicts and not rules
 
 
+def test_a_kernel_that_a_macro_may_launch_is_not_held_to_a_launch_of_our_own_making(tmp_path: Path) -> None:
+    text = """#[cube(launch)] fn one(output: &mut Array<u32>) { output[0] = UNIT_POS; }
+    macro_rules! run { ($name:ident) => { $name::launch(&client, CubeCount::Static(1, 1, 1), CubeDim::new_1d(1), a) } }
+    """
+    verdicts, rules = _judged(_kernels(tmp_path, text)["one"])
+    assert Verdict.UNKNOWN in verdicts and not rules
+
+
 def test_an_index_outside_of_a_checked_buffer_accesses_nothing_and_the_unit_goes_on(tmp_path: Path) -> None:
     text = """#[cube(%s)] fn f(a: &mut Array<f32>) { a[ABSOLUTE_POS] = 1.0; sync_cube(); a[ABSOLUTE_POS] = 2.0; }"""
     checked = _kernels(tmp_path, text % "launch")["f"]
