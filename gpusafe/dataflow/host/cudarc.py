@@ -276,7 +276,7 @@ def _stream_method(
             m.capture[stream.ident] = []
             return Found(ok(unit()))
         case "end_capture":
-            ops = m.capture.pop(stream.ident, [])
+            ops = m.end_capture(stream)
             return Found(ok(some(Graph(stream, ops, "cudarc")) if ops else none()))
         case "nothing":
             return Found(ok(Unknown(name)))

@@ -153,11 +153,18 @@ def upload(m: Machine, stream: StreamHandle, source: Value, target: Value, span:
         host_access = host_range(m, host, "read", span)
         if host_access is not None:
             accesses.append(host_access)
+    _in_capture(m, stream, len(accesses), span)
     event = write_use(m, stream, buffer, span, f"upload to `{name}`")
     check_contexts(m, stream, [(buffer.context, name)], span)
     m.enqueue(stream, "copy", span, f"upload to `{name}`", accesses=tuple(accesses))
     _record(m, event, stream, span, f"upload to `{name}`")
     _record(m, host_event, stream, span, "upload")
+
+
+def _in_capture(m: Machine, stream: StreamHandle, sides: int, span: Span) -> None:
+    """A captured copy keeps the address of pageable memory, and uses it whenever the graph runs."""
+    if sides == 1 and stream.ident in m.capture:
+        m.gap(span, "a captured copy of pageable memory runs again with the graph, and is not followed")
 
 
 def download(m: Machine, stream: StreamHandle, source: Value, target: Value, span: Span) -> None:
@@ -180,6 +187,7 @@ def download(m: Machine, stream: StreamHandle, source: Value, target: Value, spa
         if host_access is not None:
             accesses.append(host_access)
             blocks = False
+    _in_capture(m, stream, len(accesses), span)
     check_contexts(m, stream, [(buffer.context, name)], span)
     m.enqueue(stream, "copy", span, f"download of `{name}`", accesses=tuple(accesses), blocks_host=blocks)
     _record(m, event, stream, span, f"download of `{name}`")

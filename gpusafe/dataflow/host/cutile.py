@@ -103,7 +103,7 @@ def _scope(m: Machine, args: list[Value], expr: ast.Expr) -> Value:
         return Unknown("a graph", None, tuple(args))
     m.capture[stream.ident] = []
     run_closure(m, closure, [RefVal(Cell(TypeVal("graph scope", stream)), True)], expr.span, consume=True)
-    return Graph(stream, m.capture.pop(stream.ident, []), "cutile")
+    return Graph(stream, m.end_capture(stream), "cutile")
 
 
 def _graph_method(m: Machine, graph: Graph, name: str, expr: ast.MethodCall) -> Found | None:

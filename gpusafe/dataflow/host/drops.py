@@ -189,7 +189,9 @@ def record(
 ) -> None:
     """An event is recorded; a guard's label is kept beside it."""
     if stream.ident in m.capture:
+        m.captured_events[event.ident] = m.capture[stream.ident]
         return
+    m.captured_events.pop(event.ident, None)
     if guard is not None:
         m.guards[len(m.ops)] = guard
     m.emit(Record, span, label, event=event.ident, stream=stream.ident)
@@ -198,6 +200,10 @@ def record(
 def wait(m: Machine, stream: StreamHandle, event: EventHandle, span: Span, label: str, automatic: bool = False) -> None:
     """A stream waits for an event."""
     if stream.ident in m.capture:
+        return
+    if event.ident in m.captured_events:
+        m.capture[stream.ident] = m.captured_events[event.ident]
+        m.gap(span, "the branches of a captured graph are followed one after another only")
         return
     m.emit(Wait, span, label, stream=stream.ident, event=event.ident, automatic=automatic)
 

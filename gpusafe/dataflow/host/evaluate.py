@@ -187,11 +187,23 @@ def _promoted(m: Machine, expr: ast.Expr) -> bool:
                 stack.append(operand)
             case ast.Ref(operand=operand, mutable=False):
                 stack.append(operand)
-            case ast.PathExpr(path=path) if path.last.isupper() and m.lookup(path.last) is None:
+            case ast.Binary(op="/" | "%", left=left, right=ast.Lit() as right) if terms.known(m.value(right)):
+                stack.append(left)
+            case ast.Binary(op="+" | "-" | "*" | "<<" | ">>" | "&" | "|" | "^", left=left, right=right):
+                stack += [left, right]
+            case ast.PathExpr(path=path) if _is_const(m, path):
                 pass
             case _:
                 return False
     return True
+
+
+def _is_const(m: Machine, path: ast.Path) -> bool:
+    """Whether a path names a constant; reading a static is not promoted in a function."""
+    if not path.last.isupper() or m.lookup(path.last) is not None:
+        return False
+    found = m.program.value_item(path.last, m.home)
+    return found is None or isinstance(found.item, ast.Const)
 
 
 def _reference(m: Machine, expr: ast.Ref, expect: ast.Type | None) -> Value:

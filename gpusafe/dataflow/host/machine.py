@@ -141,6 +141,7 @@ class Machine:
     generalised: list[str] = field(default_factory=list)
     closing_gaps: list[str] = field(default_factory=list)
     capture: dict[str, list[Captured]] = field(default_factory=dict)
+    captured_events: dict[str, list[Captured]] = field(default_factory=dict)  # last recorded while a stream captured
     statics: dict[str, Cell] = field(default_factory=dict)
     loops: list[LoopWatch] = field(default_factory=list)
     atomics_shared: bool = False  # an atomic was made of memory that the device may share
@@ -338,6 +339,13 @@ class Machine:
         if not memory:
             self.lost = self.lost or reason
         self.emit(Gap, span, reason, reason=reason, memory=memory)
+
+    def end_capture(self, stream: StreamHandle) -> list[Captured]:
+        """What a stream and those that joined it captured; none of them captures any more."""
+        ops = self.capture.get(stream.ident, [])
+        self.capture = {ident: kept for ident, kept in self.capture.items() if kept is not ops}
+        self.captured_events = {ident: kept for ident, kept in self.captured_events.items() if kept is not ops}
+        return ops
 
     def enqueue(self, stream: StreamHandle, what: str, span: Span, label: str, **parts: Any) -> None:
         """Puts work on a stream, or into the graph that the stream is capturing."""

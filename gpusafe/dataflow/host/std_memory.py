@@ -82,7 +82,7 @@ def call(
             touch_slice(m, slice_, "read", span)
             return Found(some(Unknown("an element of a buffer")))
         case "chunks" | "chunks_exact" | "chunks_mut" | "chunks_exact_mut":
-            return Found(_chunks(m, slice_, peel(args[0]), "mut" in name))
+            return Found(_chunks(slice_, peel(args[0]), name))
         case "split_at" | "split_at_mut":
             left = sub_range(m, slice_, RangeVal(0, peel(args[0])), expr.span)
             right = sub_range(m, slice_, RangeVal(peel(args[0]), None), expr.span)
@@ -98,12 +98,17 @@ def call(
     return None
 
 
-def _chunks(m: Machine, slice_: MemSlice, size: Value, mutable: bool) -> IterVal:
-    count = terms.div_ceil(slice_.length, size)
+def _chunks(slice_: MemSlice, size: Value, name: str) -> IterVal:
+    exact, total = "exact" in name, slice_.length
+    count = terms.binary(Op.DIV, total, size) if exact else terms.div_ceil(total, size)
+    known_total, known_size = terms.known(total), terms.known(size)
 
     def get(index: int) -> Value:
         offset = terms.mul(terms.Counter(index), size)
         start = terms.add(slice_.start, offset) if offset is not None else None
-        return MemSlice(slice_.memory, start if start is not None else 0, size, slice_.elem_bytes, mutable)
+        length = size
+        if known_total is not None and known_size and not exact:  # the last one holds the rest
+            length = min(known_size, known_total - index * known_size)
+        return MemSlice(slice_.memory, start if start is not None else 0, length, slice_.elem_bytes, "mut" in name)
 
     return IterVal(count, get)

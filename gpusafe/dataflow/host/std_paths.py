@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gpusafe.dataflow.host import raw_memory, threads
+from gpusafe.dataflow.host import raw_memory, terms, threads
 from gpusafe.dataflow.host.access import deref, peel
 from gpusafe.dataflow.host.accounting import keep_by_hand, leak
 from gpusafe.dataflow.host.drops import owns, take
@@ -32,6 +32,7 @@ from gpusafe.dataflow.host.values import (
     some,
     unit,
 )
+from gpusafe.ir.expr import Expr, Type
 from gpusafe.parse.rust import ast
 
 PathCall = Callable[[Machine, list[Value], ast.Expr, ast.Path], Value]
@@ -41,12 +42,24 @@ def before_arguments(m: Machine, names: tuple[str, ...], expr: ast.Call) -> Foun
     """Calls whose arguments are not evaluated like others (``drop(x)`` names the variable in its message)."""
     if names[-1] == "drop" and len(expr.args) == 1 and names[-2:-1] in ((), ("mem",)):
         cell = m.place(expr.args[0])
+        if _is_copy(cell.value):
+            return Found(unit())
         if isinstance(expr.args[0], (ast.PathExpr, ast.Field, ast.Unary)):
             value = take(m, cell)
             if value is not MOVED and owns(m, value):
                 m.drop(value, expr.span, cell.name)
         return Found(unit())
     return None
+
+
+def _is_copy(value: Value) -> bool:
+    """Whether dropping a value by hand drops a copy: an array of numbers."""
+    if not isinstance(value, SeqVal) or value.kind != "array":
+        return False
+    if value.items is not None:
+        return all(isinstance(c.value, bool | int | float | Expr) for c in value.items)
+    named = value.elem.path.last if isinstance(value.elem, ast.TypePath) else ""
+    return isinstance(value.elem, Type) or named in terms.SCALARS
 
 
 def call_path(m: Machine, full: tuple[str, ...], args: list[Value], expr: ast.Expr, path: ast.Path) -> Found | None:
