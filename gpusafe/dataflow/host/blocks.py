@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from gpusafe.dataflow.host import macro_expansion
 from gpusafe.dataflow.host.configuration import compiled
 from gpusafe.dataflow.host.drops import drop_cell, take
 from gpusafe.dataflow.host.machine import Machine, Scope
@@ -109,6 +110,8 @@ def run_statement(m: Machine, stmt: ast.Stmt) -> None:
     match stmt:
         case ast.Let():
             _let(m, stmt)
+        case ast.ExprStmt(expr=ast.MacroCall() as call) if macro_expansion.run(m, call):
+            pass
         case ast.ExprStmt(expr=expr):
             with statement(m, stmt.span) as temporaries:
                 temporaries.append(Cell(m.value(expr)))

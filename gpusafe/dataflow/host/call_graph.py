@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from gpusafe.dataflow.host.macro_expansion import texts_of
 from gpusafe.dataflow.host.program import Function, Program, nameable
 from gpusafe.dataflow.host.syntax_walk import pattern_names, type_name, walk
 from gpusafe.dataflow.host.terms import SCALARS
@@ -100,8 +101,10 @@ def _callees(program: Program, index: _Index, function: Function) -> Iterator[Fu
             case ast.PathExpr(path=path) if id(node) not in called:
                 if len(path.names) > 1 or path.names[0] not in bound:
                     yield from _path(program, index, function, path, _ANY)
-            case ast.MacroCall(text=text):
+            case ast.MacroCall(path=path, text=text):
                 yield from _in_text(index, text, bound)
+                for own in texts_of(program, path.last):
+                    yield from _in_text(index, own, frozenset())
 
 
 def _path(program: Program, index: _Index, function: Function, path: ast.Path, arity: int) -> Iterator[Function]:

@@ -154,6 +154,7 @@ class Machine:
     hurried: bool = False  # the program has used up its steps: what cannot be concluded any more is not walked either
     lost: str = ""  # the first gap after which nothing is certain
     depth: int = 0
+    expanding: int = 0  # how many macro calls the walk is in
     cursor: int = 0
     _counts: dict[str, int] = field(default_factory=dict)
 

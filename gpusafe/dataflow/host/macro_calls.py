@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gpusafe.dataflow.host import dialects, terms
+from gpusafe.dataflow.host import dialects, macro_expansion, terms
 from gpusafe.dataflow.host.access import peel, touch, touch_cell, touch_root
 from gpusafe.dataflow.host.branches import quiet
 from gpusafe.dataflow.host.configuration import holds
@@ -52,6 +52,9 @@ _TEXT = frozenset(
 def macro_expr(m: Machine, expr: ast.MacroCall, expect: ast.Type | None) -> Value:
     """The value of a macro call."""
     name = expr.path.last
+    own = macro_expansion.expand(m, expr, expect)
+    if own is not None:
+        return own.value
     if name in _FORMAT:
         read_arguments(m, expr)
         return TypeVal("text")

@@ -125,7 +125,7 @@ def _assigned(m: Machine, side: ast.Node) -> dict[str, Cell] | None:
             case ast.Let() | ast.Match() | ast.LetCond() | ast.OtherExpr() | ast.ItemStmt():
                 return None
             case ast.MacroCall(path=path):
-                if path.last not in _HARMLESS_MACROS:
+                if path.last not in _HARMLESS_MACROS or path.last in m.program.macros:
                     return None
             case ast.MethodCall(name=name):
                 if name not in _HARMLESS_METHODS:

@@ -11,6 +11,8 @@ import re
 from gpusafe.dataflow.host.access import deref
 from gpusafe.dataflow.host.foreign import handles_in
 from gpusafe.dataflow.host.machine import Machine
+from gpusafe.dataflow.host.macro_expansion import texts_of
+from gpusafe.dataflow.host.program import Program
 from gpusafe.dataflow.host.signals import PanicSignal, ReturnSignal
 from gpusafe.dataflow.host.syntax_walk import mentioned, walk, without_strings
 from gpusafe.dataflow.host.values import SeqVal, Unknown, is_scalar
@@ -23,7 +25,7 @@ _PANICS = frozenset(["panic", "assert", "assert_eq", "assert_ne", "unreachable",
 def host_only_key(m: Machine, body: ast.Block, key: str) -> str | None:
     """The key when the code mentions no handle and calls nothing with GPU work, else None."""
     names = m.program.once("mentioned", body, lambda: mentioned(body))
-    called = m.program.once("called", body, lambda: _called(body))
+    called = m.program.once("called", body, lambda: _called(m.program, body))
     if called & m.program.gpu_names:
         return None
     for name in names:
@@ -33,7 +35,7 @@ def host_only_key(m: Machine, body: ast.Block, key: str) -> str | None:
     return key
 
 
-def _called(body: ast.Block) -> frozenset[str]:
+def _called(program: Program, body: ast.Block) -> frozenset[str]:
     found: set[str] = set()
     for node in walk(body):
         match node:
@@ -43,6 +45,7 @@ def _called(body: ast.Block) -> frozenset[str]:
                 found.add(name)
             case ast.MacroCall(path=path, text=text):
                 found.update((path.last, *_IDENT.findall(without_strings(text))))
+                found.update(n for own in texts_of(program, path.last) for n in _IDENT.findall(own))
     return frozenset(found)
 
 

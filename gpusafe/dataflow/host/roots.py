@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 
 from gpusafe.dataflow.host.call_graph import callers_of
+from gpusafe.dataflow.host.macro_expansion import texts_of
 from gpusafe.dataflow.host.program import DIALECT_ROOTS, Function, Home, Program
 from gpusafe.dataflow.host.syntax_walk import type_name, walk
 from gpusafe.parse.dialects.host_tables import host_table
@@ -101,6 +102,7 @@ _STD_TOO = frozenset(
 )
 """Methods of GPU types that std has too: they count only where a GPU type, or one that holds such, is named."""
 _IDENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_TYPE_IN_TEXT = re.compile(r"([A-Za-z_]\w*)\s*::")
 _METHOD_IN_TEXT = re.compile(r"\.\s*([A-Za-z_]\w*)\s*(?:::\s*<[^()]*>\s*)?\(")
 
 
@@ -180,7 +182,10 @@ def _does_work(
             case ast.MethodCall(name=name) if name in names or name in _GPU_CALLS:
                 return True
             case ast.MacroCall(path=path, text=text):
-                if path.last in _GPU_MACROS or not names.isdisjoint(_METHOD_IN_TEXT.findall(text)):
+                whole = "\n".join([text, *texts_of(program, path.last)])
+                if path.last in _GPU_MACROS or not names.isdisjoint(_METHOD_IN_TEXT.findall(whole)):
+                    return True
+                if any(n in types and _is_gpu_name(program, n, home) for n in _TYPE_IN_TEXT.findall(whole)):
                     return True
             case ast.Call(func=ast.PathExpr(path=path)):
                 if any(n in types and _is_gpu_name(program, n, home) for n in path.names) or path.last in _GPU_CALLS:
