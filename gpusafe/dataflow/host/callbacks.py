@@ -7,7 +7,7 @@ from gpusafe.dataflow.host.handles import StreamHandle
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.syntax_walk import walk
 from gpusafe.dataflow.host.values import MOVED, Cell, ClosureVal, RefVal, TypeVal, Value
-from gpusafe.ir.host import MemAccess
+from gpusafe.ir.host import Enqueue, MemAccess
 from gpusafe.parse.rust import ast
 from gpusafe.span import Span
 
@@ -83,3 +83,14 @@ def _root(expr: ast.Expr) -> set[str]:
                 current = receiver
             case _:
                 return set()
+
+
+WAITS_FOR_OTHERS = frozenset(["recv", "recv_timeout", "recv_deadline", "wait", "wait_while", "wait_timeout"])
+"""Methods of channels, condition variables and barriers with which the host may wait for what a callback does."""
+
+
+def may_wait_for_callback(m: Machine, receiver: Value, name: str) -> bool:
+    """Whether a method call may return only when a callback that is not known to be over has done something."""
+    if name not in WAITS_FOR_OTHERS or not m.pending or isinstance(receiver, StreamHandle):
+        return False
+    return any(isinstance(op, Enqueue) and op.what == "callback" for op in m.ops)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpusafe.dataflow.host import dialects, foreign, std_methods, std_paths
 from gpusafe.dataflow.host.access import chain, deref, peel, touch_cell, touch_root
-from gpusafe.dataflow.host.callbacks import MUTATING, atomic
+from gpusafe.dataflow.host.callbacks import MUTATING, atomic, may_wait_for_callback
 from gpusafe.dataflow.host.capturing import run_closure
 from gpusafe.dataflow.host.drops import owns, take
 from gpusafe.dataflow.host.inlining import call_function, type_names
@@ -184,6 +184,8 @@ def _stub(span: Span, name: str) -> ast.MethodCall:
 def method_expr(m: Machine, expr: ast.MethodCall, expect: ast.Type | None) -> Value:
     """``receiver.name(args)``."""
     receiver = m.place(expr.receiver)
+    if may_wait_for_callback(m, peel(receiver.value), expr.name):
+        m.gap(expr.span, f"the host may wait for a callback in `{expr.name}`, which is not modelled")
     mode = "write" if expr.name in MUTATING and not atomic(expr.args) else "read"
     touch_cell(m, receiver, mode, expr.span)
     touch_root(m, expr.receiver, mode)

@@ -1,8 +1,8 @@
 """Macros that the program defines itself with ``macro_rules!``: what a call stands for is walked in its place.
 
 A macro in statement position puts its `let`s into the block around it; those that the macro names itself cannot be
-named there (hygiene), those that the call names can. Where a name is both the macro's own and the call's, the call is not
-understood: telling the two apart takes more than text.
+named there (hygiene), those that the call names can. Where a name is both the macro's own and the call's, the call is
+not understood: telling the two apart takes more than text.
 """
 
 from __future__ import annotations
