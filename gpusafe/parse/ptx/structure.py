@@ -143,7 +143,25 @@ def _strip(code: list[Code], label: str, kind: type[k.Break] | type[k.Continue])
                 stack += (then, orelse)
             case Nest(kind="block", body=inner):
                 stack.append(inner)
+            case Nest(kind="loop", label=own, body=inner) if kind is k.Break:
+                removed += _aim(inner, label, own)
     return removed
+
+
+def _aim(code: list[Code], label: str, own: str) -> int:
+    """Makes jumps out of a loop's body leave that loop alone, where what they led to follows it; gives how many."""
+    changed = 0
+    stack = [code]
+    while stack:
+        body = stack.pop()
+        for at, item in enumerate(body):
+            match item:
+                case k.Break(span=span, label=found) if found == label:
+                    body[at] = k.Break(span, own)
+                    changed += 1
+                case Nest(body=inner, orelse=orelse):
+                    stack += (inner, orelse)
+    return changed
 
 
 def _frozen(code: list[Code]) -> tuple[k.Stmt, ...]:

@@ -145,3 +145,14 @@ def test_a_branch_through_a_table_goes_to_each_target() -> None:
         A: st.global.u32 [%rd1], 1; bra E; B: st.global.u32 [%rd1+4], 2; bra E; C: st.global.u32 [%rd1+8], 3; E:""")
     )
     assert len([s for s in statements(made.body) if isinstance(s, k.Store)]) == 3
+
+
+def test_a_loop_behind_a_check_is_left_by_its_own_label() -> None:
+    made = lowered(
+        kernel("""ld.param.u64 %rd1, [out]; ld.param.u32 %r9, [n]; setp.eq.u32 %p2, %r9, 0; @%p2 bra E; mov.u32 %r1, 0;
+        TOP: red.global.add.u32 [%rd1], 1; add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, %r9; @%p1 bra TOP;
+        E: bar.sync 0;""")
+    )
+    loops = [s for s in statements(made.body) if isinstance(s, k.Loop)]
+    assert {s.label for s in statements(loops[0].body) if isinstance(s, k.Break)} == {loops[0].label}
+    assert not [s for s in statements(made.body) if isinstance(s, k.Block)]
