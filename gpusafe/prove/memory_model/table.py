@@ -38,8 +38,10 @@ class Answer:
     @property
     def verdict(self) -> str:
         """In a word."""
-        if self.decision is None or self.test is None:
+        if self.test is None:
             return "unreadable"
+        if self.decision is None:
+            return "undecided"
         if self.question.property == "termination":
             return "terminates" if self.decision.passes else "may hang"
         if self.test.quantifier == "forall":
@@ -92,6 +94,7 @@ def rows(answers: Sequence[Answer], *, explain: bool) -> Iterator[str]:
     for item in answers:
         asked = item.question
         mark = {True: "as published", False: "NOT AS PUBLISHED", None: ""}[item.agrees]
+        mark = mark if item.decision is not None else ""
         kind = "" if asked.property == "program_spec" else f" {asked.property}"
         bounded = " (few rounds of its loops)" if item.decision is not None and item.decision.bounded else ""
         line = f"{item.verdict:11} {asked.model.value:9} {asked.name}{kind}{bounded}  {mark}{item.problem}"
@@ -100,7 +103,7 @@ def rows(answers: Sequence[Answer], *, explain: bool) -> Iterator[str]:
             yield from item.decision.execution.lines()
     judged = [a for a in answers if a.agrees is not None]
     total = (
-        f"{len(answers)} decided"
+        f"{sum(a.decision is not None for a in answers)} of {len(answers)} decided"
         if not judged
         else f"{sum(a.agrees is True for a in judged)} of {len(judged)} as published"
     )

@@ -59,4 +59,14 @@ def test_what_cannot_be_read_is_said_and_the_rest_decided(tmp_path: Path, capsys
 def test_the_last_line_counts_what_was_decided(tmp_path: Path) -> None:
     (tmp_path / "mp.litmus").write_text(MP)
     answers = [answer(q) for q in questions(tmp_path, Model.PTX_6_0)]
-    assert list(rows(answers, explain=False))[-1] == "1 decided"
+    assert list(rows(answers, explain=False))[-1] == "1 of 1 decided"
+
+
+def test_a_test_with_too_many_executions_is_undecided_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mp.litmus").write_text(MP)
+    monkeypatch.setattr("gpusafe.prove.memory_model.search.CANDIDATES", 1)
+    lines = list(rows([answer(q) for q in questions(tmp_path, Model.PTX_6_0)], explain=False))
+    assert lines[0].startswith("undecided") and "too many candidate executions" in lines[0]
+    assert lines[-1] == "0 of 1 decided"
