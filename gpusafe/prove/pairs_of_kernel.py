@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from gpusafe.dataflow.accesses import Access, BarrierPoint, SideCondition, Trace, conditions
+from gpusafe.dataflow.cas_loops import folded
 from gpusafe.dataflow.execute import Executor
 from gpusafe.dataflow.intervals import Intervals
 from gpusafe.dataflow.terms import Term
@@ -97,8 +98,9 @@ def kind_of(a: Access, b: Access) -> str:
 def execute(kernel: Kernel, context: LaunchContext, budget: Budget | None = None) -> Trace:
     """Executes a kernel; loop variables whose steps may overflow lose their closed form."""
     banned: frozenset[tuple[str, str]] = frozenset()
+    alike = replace(kernel, body=folded(kernel.body))
     for _ in range(4):
-        trace = Executor(kernel, context.terms, context.bindings, banned).run()
+        trace = Executor(alike, context.terms, context.bindings, banned).run()
         setting = setting_of(kernel, trace, context, RLIMIT // 2, budget)
         bad = {(s.loop, s.var) for s in trace.sides if not _fits(setting, s)}
         if not bad:

@@ -275,3 +275,29 @@ def test_a_leader_that_waits_for_its_block_must_acquire(tmp_path: Path) -> None:
 def test_what_waits_for_all_blocks_is_run_with_all_of_them(tmp_path: Path) -> None:
     assert outcome(tmp_path, ALL_ARRIVE, blocks=40) == ("proved", set())
     assert outcome(tmp_path, without(ALL_ARRIVE, "AcqRel", "Relaxed"), blocks=40) == ("refuted", {"GS302"})
+
+
+ARRIVALS = """
+            if t != 0 { return; }
+            if b > 0 {
+                *d.add(b) = 1;
+                let mut seen = s[0].load(AtomicOrdering::Relaxed);
+                loop {
+                    match s[0].compare_exchange(seen, seen + 1, AtomicOrdering::Release, AtomicOrdering::Relaxed) {
+                        Ok(_) => break,
+                        Err(now) => seen = now,
+                    }
+                }
+            } else {
+                while s[0].load(AtomicOrdering::Acquire) != 29 {}
+                let mut k = 1usize;
+                while k < 30 { *o += *d.add(k); k += 1; }
+            }
+"""
+
+
+def test_a_compare_exchange_loop_that_counts_is_an_addition(tmp_path: Path) -> None:
+    assert outcome(tmp_path, ARRIVALS, blocks=30) == ("proved", set())
+    assert outcome(tmp_path, without(ARRIVALS, RELEASE, RELAXED), blocks=30)[0] != "proved"
+    assert outcome(tmp_path, without(ARRIVALS, "!= 29", "!= 28"), blocks=30)[0] != "proved"
+    assert outcome(tmp_path, without(ARRIVALS, "seen + 1", "seen + 2"), blocks=30)[0] != "proved"
