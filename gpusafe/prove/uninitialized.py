@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from gpusafe.dataflow.concrete import ConcreteLaunch, Touch
 from gpusafe.dataflow.taint import CLEAN, expressions, walk
 from gpusafe.ir import kernel as ir
@@ -13,36 +15,52 @@ from gpusafe.prove.pairs_of_kernel import Analysis
 from gpusafe.prove.replay import Replayer, launches
 from gpusafe.verdict import Counterexample, Obligation, Site, Verdict
 
-OPAQUE = (ir.Unmodelled, ir.MBarrier, ir.AsyncCopy)
+OPAQUE = (ir.Unmodelled, ir.MBarrier)
+CHOSEN = (1000, 37)  # for integers that no launch fixes: more, and fewer than the threads of most blocks
+TRIES = 2
 STEPS = 60_000  # of all threads together: what is not written is read early or never
 Triple = tuple[int, int, int]
 
 
 def blank_reads(kernel: Kernel, analysis: Analysis, replayer: Replayer) -> list[Obligation]:
-    """Refuted obligations for the shared arrays of which a run read an element that nothing had written.
+    """The shared arrays of which a run read an element that nothing had written.
 
-    Only where the launch fixes every value that decides which elements are written and read.
+    They are refuted where the launch fixes every value that decides which elements are written and read; elsewhere the
+    run chose some of these values, and what it saw is an open question.
     """
     regions = {r.name: r for r in kernel.regions if r.space in (Space.SHARED, Space.DYNAMIC_SHARED)}
-    if not regions or analysis.trace.gaps or not _fixed(kernel, analysis):
+    if not regions or analysis.trace.gaps or any(isinstance(s, OPAQUE) for s in walk(kernel.body)):
         return []
-    if any(isinstance(s, OPAQUE) for s in walk(kernel.body)):
-        return []
-    decided = {name for name in regions if _decided(analysis, replayer, name)}
-    if not decided:
-        return []
-    launch = next(iter(launches(analysis.context, kernel, None)), None)
-    if launch is None:
-        return []
+    fixed = _fixed(kernel, analysis)
+    found: dict[str, Obligation] = {}
+    for launch in islice(launches(analysis.context, kernel, None, CHOSEN), 1 if fixed else TRIES):
+        for name, touch in _blank(replayer, launch).items():
+            if fixed and name in regions and _decided(analysis, replayer, name):
+                found.setdefault(name, _refuted(kernel, regions[name], launch, touch))
+            elif name in regions:
+                found.setdefault(name, _open(name, launch, touch))
+    return list(found.values())
+
+
+def _blank(replayer: Replayer, launch: ConcreteLaunch) -> dict[str, Touch]:
+    """The first read of each array that saw nothing, in the first and the last block of a launch."""
     last = (launch.grid[0] - 1, launch.grid[1] - 1, launch.grid[2] - 1)
     blocks: list[Triple] = list(dict.fromkeys([(0, 0, 0), last]))
     outcome = replayer.run(launch, blocks, limit=STEPS)
     raced = {m.first.region for m in outcome.meetings}
     seen: dict[str, Touch] = {}
     for touch in outcome.blank:
-        if touch.region in decided and touch.region not in raced:
+        if touch.region not in raced:
             seen.setdefault(touch.region, touch)
-    return [_refuted(kernel, regions[name], launch, touch) for name, touch in seen.items()]
+    return seen
+
+
+def _open(name: str, launch: ConcreteLaunch, touch: Touch) -> Obligation:
+    thread = who(touch.tid, touch.block, launch)
+    where = f"an element of `{name}` in line {touch.span.line}"
+    reason = f"in a run with chosen values {thread} reads {where}, which nothing has written"
+    question = f"no element of `{name}` is read before it is written"
+    return Obligation("GS207", question, Verdict.UNKNOWN, touch.span, reason)
 
 
 def _fixed(kernel: Kernel, analysis: Analysis) -> bool:

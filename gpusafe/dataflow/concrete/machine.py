@@ -205,6 +205,7 @@ class Machine:
         if cell is None:
             return
         place, offset = cell
+        self.memory.write(place, offset, size, UNKNOWN)
         region = place if isinstance(place, str) else place[0]
         touch = Touch(
             region, offset, size, "write", span, thread.number, thread.block.index, thread.tid, self.grid_phase,
