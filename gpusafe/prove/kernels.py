@@ -81,6 +81,8 @@ def _checked(kernel: Kernel, sites: Sequence[LaunchSite]) -> KernelResult:
         contract, analysis = under
         words = (*contract.in_words, *_apart(kernel), *_inside(kernel, analysis, sites), *_signals(analysis))
         found = _proved(kernel, analysis, words) + _bounds_at(kernel, sites)
+        if not in_sight:
+            found += blank_reads(kernel, analysis, Replayer.of(kernel))
         return _result(kernel, analysis, _unique(found), contract, words)
     contexts = _distinct([*(of_site(kernel, s) for s in sites), *of_sizes(kernel)])
     if kernel.assumes and not all(possible(kernel, c) for c in contexts):

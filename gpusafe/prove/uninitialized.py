@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 
 from gpusafe.dataflow.concrete import ConcreteLaunch, Touch
@@ -11,6 +12,7 @@ from gpusafe.ir.expr import Length, Param
 from gpusafe.ir.kernel import Kernel, Region, Space
 from gpusafe.ir.terms import children
 from gpusafe.prove.counterexample import element, geometry, who
+from gpusafe.prove.launch_context import LaunchContext
 from gpusafe.prove.pairs_of_kernel import Analysis
 from gpusafe.prove.replay import Replayer, launches
 from gpusafe.verdict import Counterexample, Obligation, Site, Verdict
@@ -18,6 +20,7 @@ from gpusafe.verdict import Counterexample, Obligation, Site, Verdict
 OPAQUE = (ir.Unmodelled, ir.MBarrier)
 CHOSEN = (1000, 37)  # for integers that no launch fixes: more, and fewer than the threads of most blocks
 TRIES = 2
+BLOCKS = (128, 256, 512, 1024)  # threads of a block that nothing fixes
 STEPS = 60_000  # of all threads together: what is not written is read early or never
 Triple = tuple[int, int, int]
 
@@ -34,7 +37,7 @@ def blank_reads(kernel: Kernel, analysis: Analysis, replayer: Replayer) -> list[
     fixed = _fixed(kernel, analysis)
     found: dict[str, Obligation] = {}
     for launch in islice(launches(analysis.context, kernel, None, CHOSEN), 1 if fixed else TRIES):
-        for name, touch in _blank(replayer, launch).items():
+        for name, touch in _blank(replayer, launch, analysis.context).items():
             if fixed and name in regions and _decided(analysis, replayer, name):
                 found.setdefault(name, _refuted(kernel, regions[name], launch, touch))
             elif name in regions:
@@ -42,8 +45,23 @@ def blank_reads(kernel: Kernel, analysis: Analysis, replayer: Replayer) -> list[
     return list(found.values())
 
 
-def _blank(replayer: Replayer, launch: ConcreteLaunch) -> dict[str, Touch]:
-    """The first read of each array that saw nothing, in the first and the last block of a launch."""
+def _blank(replayer: Replayer, launch: ConcreteLaunch, context: LaunchContext) -> dict[str, Touch]:
+    """The first read of each array that saw nothing.
+
+    Where nothing says how many threads a block has, one count without such a read tells what the kernel is made for.
+    """
+    seen = _blank_with(replayer, launch)
+    kernel = replayer.kernel
+    if "ntid.x" not in context.specials and context.site is None and not kernel.requires:
+        most = kernel.contract.max_threads or max(BLOCKS)
+        for threads in (n for n in BLOCKS if n <= most):
+            larger = _blank_with(replayer, replace(launch, block=(threads, *launch.block[1:]))) if seen else seen
+            seen = {name: touch for name, touch in seen.items() if name in larger}
+    return seen
+
+
+def _blank_with(replayer: Replayer, launch: ConcreteLaunch) -> dict[str, Touch]:
+    """Those of the first and the last block of a launch."""
     last = (launch.grid[0] - 1, launch.grid[1] - 1, launch.grid[2] - 1)
     blocks: list[Triple] = list(dict.fromkeys([(0, 0, 0), last]))
     outcome = replayer.run(launch, blocks, limit=STEPS)

@@ -19,7 +19,7 @@ def found(tmp_path: Path, text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "names"),
     [
-        ("use cubecl::prelude::*;\n#[cube(launch)]\nfn scale(x: &mut Array<f32>) {}\n#[cube]\nfn part() {}", ["scale"]),
+        ("use cubecl::prelude::*;\n#[cube(launch)]\nfn scale(x: &mut Array<f32>) {}\n#[cube]\nfn part() {}", []),
         ("#[cutile::module]\nmod m {\n  #[cutile::entry()]\n  fn bump(x: &mut Tensor<f32, S>) {}\n}", ["bump"]),
         (
             "use cuda_std::prelude::*;\nmacro_rules! make { ($n:ident) => { #[kernel] pub unsafe fn $n() {} } }\n"
