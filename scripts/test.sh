@@ -17,4 +17,4 @@ say "mypy"
 say "layers"
 "$bin/lint-imports" --no-cache
 say "pytest"
-"$bin/python" -m pytest "$@"
+"$bin/python" -m pytest -n auto --dist worksteal "$@"

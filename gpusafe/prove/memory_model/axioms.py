@@ -18,7 +18,7 @@ def no_thin_air(s: Structure, rf: Relation) -> bool:
 
 def fence_order(sync_fence: Relation, causes: Causes) -> bool:
     """Fence-SC: causality does not go against the order of fence.sc."""
-    return rel.irreflexive(rel.compose(sync_fence, causes.cause))
+    return not any(sync_fence) or rel.irreflexive(rel.compose(sync_fence, causes.cause))
 
 
 def coherences(s: Structure, rf: Relation, causes: Causes) -> Iterator[tuple[Relation, Relation]]:
@@ -27,6 +27,9 @@ def coherences(s: Structure, rf: Relation, causes: Causes) -> Iterator[tuple[Rel
     Coherence need not be total: only morally strong writes must be ordered. Every axiom forbids, so a larger order
     never allows more, and only the least ones are given.
     """
+    caused_by = rel.inverse(causes.cause)
+    if any(rel.intersection(rf, caused_by)):  # Causality, whatever the order of writes
+        return
     size = len(s.events)
     start = rel.empty(size)
     for write in s.writes:
@@ -44,7 +47,7 @@ def coherences(s: Structure, rf: Relation, causes: Causes) -> Iterator[tuple[Rel
             continue
         seen.add(tuple(co))
         fr = rel.compose(readers, co)
-        if not consistent(s, rf, co, fr, causes):
+        if not consistent(s, rf, co, fr, caused_by):
             continue
         pair = _unordered(s, co)
         if pair is None:
@@ -65,9 +68,9 @@ def _unordered(s: Structure, co: Relation) -> tuple[int, int] | None:
     return None
 
 
-def consistent(s: Structure, rf: Relation, co: Relation, fr: Relation, causes: Causes) -> bool:
-    """Causality, Atomicity and SC-per-location."""
-    if not rel.irreflexive(rel.compose(rel.union(rf, fr), causes.cause)):  # Causality
+def consistent(s: Structure, rf: Relation, co: Relation, fr: Relation, caused_by: Relation) -> bool:
+    """Causality, Atomicity and SC-per-location; ``caused_by`` is the inverse of causality order."""
+    if any(rel.intersection(rel.union(rf, fr), caused_by)):  # Causality
         return False
     if any(s.rmw):  # Atomicity
         between = rel.compose(rel.intersection(s.ms, fr), rel.intersection(s.ms, co))

@@ -53,8 +53,10 @@ def proxy_preserved(s: Structure, base: Relation) -> Relation:
     A generic access needs no fence. Another one needs a proxy fence of its proxy in its own CTA between it and the
     other side, unless both sides use one proxy in one CTA; accesses by different virtual addresses need an alias fence.
     """
-    generic = sum(1 << i for i, e in enumerate(s.events) if e.location is not None and e.proxy == "generic")
     near = rel.intersection(base, s.same_address)
+    if all(e.kind != "P" and (e.location is None or e.proxy == "generic") for e in s.events):
+        return near
+    generic = sum(1 << i for i, e in enumerate(s.events) if e.location is not None and e.proxy == "generic")
     out = rel.from_set(generic, rel.to_set(near, generic))
     alias = 0
     acts_on = rel.empty(len(s.events))  # proxy fence to the accesses of its proxy in its CTA

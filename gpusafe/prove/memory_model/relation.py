@@ -71,8 +71,31 @@ def inverse(relation: Relation) -> Relation:
 
 
 def closure(relation: Relation) -> Relation:
-    """The transitive closure."""
+    """The transitive closure.
+
+    Events whose successors are all done are done next, and an event takes over what a successor reaches as a whole;
+    cycles are left to Warshall's algorithm.
+    """
     out = list(relation)
+    open_ = (1 << len(out)) - 1
+    while open_:
+        before = open_
+        for i in range(len(out) - 1, -1, -1):
+            if open_ >> i & 1 and not out[i] & open_:
+                row = rest = out[i]
+                while rest:
+                    low = rest & -rest
+                    beyond = out[low.bit_length() - 1]
+                    row |= beyond
+                    rest &= ~(beyond | low)
+                out[i] = row
+                open_ ^= 1 << i
+        if open_ == before:
+            return _closure_with_cycles(out)
+    return out
+
+
+def _closure_with_cycles(out: Relation) -> Relation:
     for k in range(len(out)):
         mark, row = 1 << k, out[k]
         if row:
@@ -98,5 +121,13 @@ def irreflexive(relation: Relation) -> bool:
 
 
 def acyclic(relation: Relation) -> bool:
-    """Whether there is no cycle."""
-    return irreflexive(closure(relation))
+    """Whether there is no cycle: whether all can be taken away, those that lead nowhere first."""
+    left = (1 << len(relation)) - 1
+    while left:
+        before = left
+        for i in range(len(relation) - 1, -1, -1):
+            if left >> i & 1 and not relation[i] & left:
+                left ^= 1 << i
+        if left == before:
+            return False
+    return True

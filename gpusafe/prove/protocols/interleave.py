@@ -209,7 +209,7 @@ def execution_of(world: World, shared: Shared, ways: tuple[Way, ...]) -> Executi
     caused = causes(s, reads, sync_fence, sync_barrier)
     after = rel.compose(rel.inverse(reads), coherence)
     fits = no_thin_air(s, reads) and fence_order(sync_fence, caused)
-    if not fits or not consistent(s, reads, coherence, after, caused):
+    if not fits or not consistent(s, reads, coherence, after, rel.inverse(caused.cause)):
         return None
     return Execution(s, traces, reads, coherence, after, sync_fence, sync_barrier, caused)
 
