@@ -12,10 +12,11 @@ from math import prod
 from typing import Any
 
 from gpusafe.dataflow.accesses import Access, Trace
-from gpusafe.dataflow.concrete.machine import all_blocks
+from gpusafe.dataflow.concrete.machine import Triple, all_blocks
 from gpusafe.dataflow.numeric import Plan
 from gpusafe.dataflow.terms import Term, postorder
-from gpusafe.ir.kernel import Kernel
+from gpusafe.ir.expr import Const
+from gpusafe.ir.kernel import Kernel, Space
 from gpusafe.prove.launch_context import LaunchContext, argument_bytes
 from gpusafe.prove.pairs import where
 from gpusafe.prove.replay import EXTREMES, SCALARS, THREADS_LIMIT, Replayer, concrete, memory_of
@@ -27,6 +28,9 @@ def elements(kernel: Kernel, context: LaunchContext, access: Access) -> int | No
     """How many places of the access's size its region has, where known."""
     if context.site is None:
         return None
+    region = next((r for r in kernel.regions if r.name == access.region), None)
+    if region is not None and region.space is Space.SHARED and isinstance(region.length, Const):
+        return int(region.length.value) * region.elem_bytes // access.size
     size = argument_bytes(kernel, context.site, context).get(access.region)
     return None if size is None or size.const is None else int(size.const) // access.size
 
@@ -102,6 +106,38 @@ def crowded(kernel: Kernel, context: LaunchContext, trace: Trace, access: Access
     """Whether more threads can make an access than its region has places."""
     places = elements(kernel, context, access)
     return places is not None and threads_at(context, trace, access, places + 1) > places
+
+
+def covers(replayer: Replayer, context: LaunchContext, access: Access) -> bool:
+    """Whether the threads that share a region touch all of it with an access, in a run with some contents.
+
+    Of a launch too large to run, the first blocks must go over the start without a hole, and the last ones over the end.
+    """
+    kernel = replayer.kernel
+    places = elements(kernel, context, access)
+    launch = concrete(context, kernel, {}, SCALARS[0])
+    if not places or launch is None:
+        return False
+    launch = replace(launch, contents=memory_of(kernel, EXTREMES[0]))
+    grid = launch.grid
+    if any(r.name == access.region and r.space is Space.SHARED for r in kernel.regions):
+        grid = (1, 1, 1)
+    whole, fit = prod(grid), max(1, THREADS_LIMIT // prod(launch.block))
+    blocks = list(islice(all_blocks(grid), fit))
+    if whole > fit:
+        blocks = [*blocks[: fit // 2], *_last_blocks(grid, fit - fit // 2)]
+    touched = {at // access.size for at in replayer.run(launch, blocks, watch=access.span).touched}
+    if whole <= fit:
+        return len(touched) >= places
+    start = next(n for n in range(len(touched) + 1) if n not in touched)
+    end = next(n for n in range(len(touched) + 1) if places - 1 - n not in touched)
+    return start > 0 and end > 0 and start + end >= len(touched)
+
+
+def _last_blocks(grid: Triple, number: int) -> list[Triple]:
+    """The last blocks of a grid, counted as ``all_blocks`` does."""
+    x, y, z = grid
+    return [(n % x, n // x % y, n // (x * y)) for n in range(max(0, x * y * z - number), x * y * z)]
 
 
 def memory_decides(access: Access) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gpusafe.dataflow.accesses import Access
 from gpusafe.dataflow.concrete import Meeting
 from gpusafe.dataflow.terms import Term, postorder
 from gpusafe.ir.kernel import Scope
@@ -11,9 +12,11 @@ from gpusafe.prove.counterexample import of_divergence, of_meeting, rule_of
 from gpusafe.prove.pairs import Model
 from gpusafe.prove.pairs_of_kernel import Analysis, Failure, Question
 from gpusafe.prove.replay import SCALARS, Replayer, outcomes
-from gpusafe.prove.replay_crowding import crowded, crowded_in_runs, memory_decides
+from gpusafe.prove.replay_crowding import covers, crowded, crowded_in_runs, memory_decides
 from gpusafe.span import Span
 from gpusafe.verdict import Counterexample
+
+Pair = frozenset[Span]  # the places of two accesses, or the one place of both
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +65,18 @@ def refute(replayer: Replayer, analysis: Analysis, question: Question) -> Refute
 def _replayed(
     replayer: Replayer, analysis: Analysis, question: Question, model: Model | None, values: tuple[int, ...] = SCALARS
 ) -> Refuted | None:
-    spans = {frozenset((f.first.span, f.second.span)) for f in question.failures}
+    spans = {_pair(f) for f in question.failures}
     collides = _collides(replayer, analysis, question)
-    if all(_never_certain(replayer, collides, pair) for pair in spans):
+    if all(_never_certain(replayer, pair in collides, pair) for pair in spans):
         return None
 
     def wanted(meeting: Meeting) -> bool:
         a, b = meeting.first, meeting.second
-        pair = a.region == question.region and frozenset((a.span, b.span)) in spans
-        return pair and _certain(replayer, collides, meeting) is not None
+        pair = frozenset((a.span, b.span))
+        return a.region == question.region and pair in spans and certain(meeting) is not None
+
+    def certain(meeting: Meeting) -> bool | None:
+        return _certain(replayer, frozenset((meeting.first.span, meeting.second.span)) in collides, meeting)
 
     data = _data(replayer, question)
     simple = _simple(replayer, [s for pair in spans for s in pair])
@@ -80,7 +86,7 @@ def _replayed(
     )
     for launch, outcome in found:
         for meeting in filter(wanted, outcome.meetings):
-            depends = _certain(replayer, collides, meeting)
+            depends = certain(meeting)
             example = of_meeting(replayer.kernel, launch, meeting, bool(depends))
             return Refuted(rule_of(replayer.kernel, meeting), example)
     return None
@@ -105,24 +111,48 @@ def _simple(replayer: Replayer, spans: list[Span]) -> bool:
     return not any(table.get(span, frozenset()) for span in spans for table in tables)
 
 
-def _collides(replayer: Replayer, analysis: Analysis, question: Question) -> bool:
-    """Whether addresses that depend on contents of memory count.
+def _collides(replayer: Replayer, analysis: Analysis, question: Question) -> frozenset[Pair]:
+    """The pairs of places whose addresses may depend on contents of memory and count all the same.
 
-    They do where there are more threads than places, and for two atomics at one place that memory alone decides:
-    they are atomic because addresses coincide.
+    All do where there are more threads than elements, and for two atomics at one place that memory alone decides:
+    they are atomic because addresses coincide. So do an access that memory alone places and one that goes over all
+    places: only contents that lead each thread to its own place keep the two apart.
     """
+    every = frozenset(_pair(f) for f in question.failures)
     if question.kind == "scope" and all(
         memory_decides(f.first) and memory_decides(f.second) for f in question.failures
     ):
-        return True
+        return every
     if replayer.kernel.injective:
-        return False
-    if not any("data" in replayer.taints.address.get(f.second.span, frozenset()) for f in question.failures):
-        return False
+        return frozenset()
+    placed = any("data" in replayer.taints.address.get(f.second.span, frozenset()) for f in question.failures)
+    for failure in question.failures if placed else ():
+        if crowded(replayer.kernel, analysis.context, analysis.trace, failure.second):
+            return every
+        if crowded_in_runs(replayer, analysis.context, failure.second):
+            return every
+    if question.kind not in ("mixed", "race"):
+        return frozenset()
+    return frozenset(_pair(f) for f in question.failures if _over_all(replayer, analysis, f))
+
+
+def _pair(failure: Failure) -> Pair:
+    return frozenset((failure.first.span, failure.second.span))
+
+
+def _over_all(replayer: Replayer, analysis: Analysis, failure: Failure) -> bool:
+    """Whether memory alone decides where one access of a pair is, and the other one goes over all places."""
+
+    def placed(access: Access) -> bool:
+        return "data" in replayer.taints.address.get(access.span, frozenset())
+
+    pair = (failure.first, failure.second)
     return any(
-        crowded(replayer.kernel, analysis.context, analysis.trace, f.second)
-        or crowded_in_runs(replayer, analysis.context, f.second)
-        for f in question.failures
+        memory_decides(scattered)
+        and placed(scattered)
+        and not placed(other)
+        and covers(replayer, analysis.context, other)
+        for scattered, other in (pair, pair[::-1])
     )
 
 

@@ -67,6 +67,7 @@ class Outcome:
     why: str = ""
     blank: tuple[Touch, ...] = ()  # reads of shared memory that no thread had written
     touchers: int = 0  # threads that made the access that was watched
+    touched: frozenset[int] = frozenset()  # where the access that was watched was: first bytes in its region
     steps: int = 0  # of all threads together
 
 
@@ -127,6 +128,7 @@ class Machine:
         self.limit = limit
         self.watch = watch
         self.touchers: set[tuple[Triple, int]] = set()
+        self.touched: set[int] = set()
         self.only = only
         self.kernel = kernel
         self.launch = launch
@@ -188,6 +190,7 @@ class Machine:
         self.last = touch
         if span == self.watch:
             self.touchers.add((thread.block.index, thread.number))
+            self.touched.add(offset)
         length = self._bytes(region)
         if offset < 0 or (length is not None and offset + size > length):
             self.outside.setdefault((region, span), OutOfBounds(touch, length or 0))
@@ -397,6 +400,7 @@ class Machine:
             why,
             tuple(self.blank.values()),
             len(self.touchers),
+            frozenset(self.touched),
             self.steps,
         )
 
