@@ -88,7 +88,7 @@ def of_meeting(kernel: Kernel, launch: ConcreteLaunch, meeting: Meeting, data: b
     notes = [geometry(launch), *_values(kernel, launch), _why(region, a, b)]
     if data:
         notes.append(
-            "whether a thread gets there depends on the contents of memory; the replay chose contents for which both do"
+            "whether the two meet depends on the contents of memory; the replay chose contents for which they do"
         )
     calls = calls_to(kernel, a.span, b.span)
     return Counterexample(what, first, (second, *calls), tuple(notes), _help(region, a, b))

@@ -111,7 +111,7 @@ def crowded(kernel: Kernel, context: LaunchContext, trace: Trace, access: Access
 def covers(replayer: Replayer, context: LaunchContext, access: Access) -> bool:
     """Whether the threads that share a region touch all of it with an access, in a run with some contents.
 
-    Of a launch too large to run, the first blocks must go over the start without a hole, and the last ones over the end.
+    Of a launch too large to run, the first blocks must go over the start without a hole, the last ones over the end.
     """
     kernel = replayer.kernel
     places = elements(kernel, context, access)

@@ -50,7 +50,7 @@ def in_words(kernel: Kernel, race: Race, launch: ConcreteLaunch) -> tuple[str, C
         notes.append("contents of memory decide the address; the accesses meet for all contents that were tried")
     if any(u.branch for u in sides):
         notes.append(
-            "whether a thread gets there depends on the contents of memory; the replay chose contents for which both do"
+            "whether the two meet depends on the contents of memory; the replay chose contents for which they do"
         )
     return rule, Counterexample(message, sites[0], (sites[1], *signals, *calls), tuple(notes), (help_,))
 
