@@ -11,7 +11,7 @@ from gpusafe.ir.expr import Const
 from gpusafe.ir.host import LaunchSite
 from gpusafe.ir.kernel import Kernel, Scope, Space
 from gpusafe.ir.words import say
-from gpusafe.prove import protocols
+from gpusafe.prove import launch_together, protocols
 from gpusafe.prove.bounds import fixed_regions
 from gpusafe.prove.budget import for_launches, for_search
 from gpusafe.prove.contents import possible
@@ -83,6 +83,7 @@ def _checked(kernel: Kernel, sites: Sequence[LaunchSite]) -> KernelResult:
         found = _proved(kernel, analysis, words) + _bounds_at(kernel, sites)
         if not in_sight:
             found += blank_reads(kernel, analysis, Replayer.of(kernel))
+        found += launch_together.in_file(kernel, analysis.trace)
         return _result(kernel, analysis, _unique(found), contract, words)
     contexts = _distinct([*(of_site(kernel, s) for s in sites), *of_sizes(kernel)])
     if kernel.assumes and not all(possible(kernel, c) for c in contexts):
@@ -97,6 +98,7 @@ def _checked(kernel: Kernel, sites: Sequence[LaunchSite]) -> KernelResult:
     for analysis in analyses[1:]:
         analyses[0].setting.relied.update(analysis.setting.relied)
     words = tuple(dict.fromkeys((*words, *_signals(analyses[0]))))
+    worst += launch_together.in_file(kernel, analyses[0].trace)
     if len(contexts) > SITES_LIMIT:
         reason = f"the kernel is launched in {len(contexts)} different ways, of which gpusafe looked at {SITES_LIMIT}"
         worst.append(Obligation("GS901", "all launches are looked at", Verdict.UNKNOWN, kernel.span, reason))
@@ -192,6 +194,7 @@ def _apart(kernel: Kernel) -> tuple[str, ...]:
         *(f"the values of `{name}` never fall" for name in kernel.monotone),
         *(f"`{say(c)}`, as assumed" for c in kernel.assumes),
         *kernel.granted,
+        *((launch_together.IN_WORDS,) if launch_together.waits_for_grid(kernel) else ()),
     )
     names = [p.region for p in kernel.params if p.region is not None]
     if len(names) < 2:

@@ -15,6 +15,7 @@ from gpusafe.ir.expr import COMPARISONS, I64, Binary, Expr, Op
 from gpusafe.ir.host import LaunchSite
 from gpusafe.ir.kernel import Kernel, Space
 from gpusafe.ir.words import say
+from gpusafe.prove import launch_together
 from gpusafe.prove.bounds import leaves, left_open, seen_outside
 from gpusafe.prove.counterexample import element, geometry, who
 from gpusafe.prove.launch_context import LaunchContext, argument_bytes, few_threads, holds, of_site
@@ -34,6 +35,8 @@ def check_launch(summary: KernelSummary, site: LaunchSite) -> tuple[Obligation, 
     out = [*_block_size(summary, site, context)]
     if not out:
         out += _shape(summary, site, context)
+        if launch_together.waits_for_grid(summary.kernel):
+            out += launch_together.at_site(summary.kernel, execute(summary.kernel, context), site)
         out += _buffers(summary, site)
     return tuple(out)
 

@@ -2,7 +2,7 @@
 
 ## What it does
 Discharges the conditions of the kernel's proof at each launch: dimensions, block size, dynamic shared memory,
-divisibility.
+divisibility; and that a kernel with a barrier of the whole grid is launched cooperatively.
 
 ## Why is this bad
 A kernel that indexes by `threadIdx.x` alone is free of races in a 1-D block and races with itself in a 2-D one. Too

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gpusafe.dataflow.host import cudarc_copies, terms
 from gpusafe.dataflow.host.access import peel
 from gpusafe.dataflow.host.cudarc_launch import CUDARC_KERNELS, enqueue_launch
@@ -169,5 +171,6 @@ def launch_method(
         buffer = target.buffer if isinstance(target, View) else target
         owner = buffer if isinstance(buffer, Buffer) else None
         built.append(BuiltArg(made, None, owner.context if owner else None, owner.name if owner else ""))
-    enqueue_launch(m, stream, kernel, function.name, shape_of(m, args[0]), built, expr.span)
+    shape = replace(shape_of(m, args[0]), cooperative=name == "launch_cooperative")
+    enqueue_launch(m, stream, kernel, function.name, shape, built, expr.span)
     return Found(ok(unit()))

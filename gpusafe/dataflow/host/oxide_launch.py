@@ -18,7 +18,7 @@ from gpusafe.dataflow.host.handles import (
     StreamHandle,
     View,
 )
-from gpusafe.dataflow.host.launching import argument, find_kernel, shape_of
+from gpusafe.dataflow.host.launching import argument, find_kernel, shape_of, triple
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.results import Found
 from gpusafe.dataflow.host.values import Cell, StructVal, TypeVal, Unknown, Value, ok, unit
@@ -243,11 +243,9 @@ def _macro_argument(m: Machine, node: ast.Expr) -> Value:
 def _with_marks(m: Machine, config: Value, parts: dict[str, ast.Expr]) -> Value:
     found = peel(config)
     if not isinstance(found, Config):
-        return config
+        found = Config(triple(Unknown("a size")), triple(Unknown("a size")), Cell(Unknown("a size")))
     cluster = found.cluster
     if "cluster_dim" in parts:
-        from gpusafe.dataflow.host.launching import triple
-
         sizes = [terms.known(c.value) for c in triple(m.value(parts["cluster_dim"]))]
         if all(s is not None for s in sizes):
             cluster = (sizes[0] or 1, sizes[1] or 1, sizes[2] or 1)

@@ -6,7 +6,7 @@ import z3
 from builder import KernelBuilder, launch
 from verdicts import launch_rules, rules, verdict
 
-from gpusafe.ir.kernel import Kernel
+from gpusafe.ir.kernel import Kernel, LaunchSize, Scope
 from gpusafe.prove.footprint import footprint
 from gpusafe.prove.kernels import check_kernel
 from gpusafe.prove.launch import check_launch
@@ -99,3 +99,44 @@ def test_a_condition_that_the_kernel_states_is_held_against_the_launch() -> None
     kernel = replace(k.build(), requires=((n <= 100).expr,))
     assert launch_rules(kernel, launch(kernel, 4, 128, {"n": 100})) == set()
     assert launch_rules(kernel, launch(kernel, 4, 128, {"n": 101})) == {"GS113"}
+
+
+def meets_the_grid(only_some: bool = False) -> Kernel:
+    k = KernelBuilder("meets")
+    x = k.pointer("x")
+    i = k.var("i", k.gid)
+    k.store(x, i)
+    if only_some:
+        with k.when(k.special("ctaid.x") < 1):
+            k.sync(Scope.DEVICE)
+    else:
+        k.sync(Scope.DEVICE)
+    return k.build()
+
+
+def test_a_barrier_of_the_grid_needs_a_cooperative_launch() -> None:
+    kernel = meets_the_grid()
+    plain = launch(kernel, 2, 64, {"x": 128})
+    assert plain.op.shape is not None
+    together = replace(plain, op=replace(plain.op, shape=replace(plain.op.shape, cooperative=True)))
+    assert launch_rules(kernel, plain) == {"GS113"}
+    assert launch_rules(kernel, together) == set()
+
+
+def test_a_barrier_of_the_grid_behind_a_condition_is_no_error_of_the_launch_but_no_proof() -> None:
+    kernel = meets_the_grid(only_some=True)
+    site = launch(kernel, 2, 64, {"x": 128})
+    found = {o.verdict for o in check_launch(check_kernel(kernel, [site]).summary, site) if o.rule == "GS113"}
+    assert Verdict.UNKNOWN in found and Verdict.REFUTED not in found
+
+
+def test_without_a_launch_a_barrier_of_the_grid_asks_for_a_cooperative_one() -> None:
+    result = check_kernel(meets_the_grid())
+    assert any("cooperative launch" in words for words in result.assumptions)
+
+
+def test_three_angle_brackets_launch_no_grid_at_once() -> None:
+    kernel = replace(meets_the_grid(), dialect="cuda-c")
+    plain = replace(kernel, launched=(LaunchSize((2, 1, 1), (64, 1, 1), kernel.span),))
+    assert verdict(kernel) == "proved"
+    assert rules(plain) == {"GS113"}
