@@ -37,7 +37,8 @@ class Memory:
     ``kind``: ``device``, ``pinned``, ``unified``, ``host`` (pageable or a stack variable), ``constant``, ``static``,
     ``unknown`` (came from outside; may overlap other unknown memory unless Rust's types say otherwise).
     ``length`` counts elements of ``elem_bytes``. ``exclusive``: reached through ownership or ``&mut`` (cannot overlap
-    other memory). ``initialized`` is False when nothing has written it yet.
+    other memory). ``initialized`` is False when nothing has written it yet. ``nonzero``: what it is made with is known
+    to be something else than zeros.
     """
 
     ident: str
@@ -49,6 +50,7 @@ class Memory:
     span: Span
     initialized: bool = True
     exclusive: bool = True
+    nonzero: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,7 @@ class Enqueue(HostOp):
     found) and ``args``. An ``alloc`` has one access of mode ``write`` that initialises nothing; a ``free`` has one of
     mode ``free``. A replayed graph gives one ``graph`` operation for each captured one, in order: ``accesses`` are
     conservative for a captured launch, whose ``kernel``, ``shape`` and ``args`` are there too.
-    ``zero``: a memset that writes zeros.
+    ``zero``: a memset that writes zeros. ``nonzero``: a memset or copy that is known to write something else than zero.
     """
 
     stream: str
@@ -153,6 +155,7 @@ class Enqueue(HostOp):
     shape: LaunchShape | None = None
     args: tuple[LaunchArg, ...] = ()
     zero: bool = False
+    nonzero: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,7 @@ class Region:
     ``param`` is the index in ``Kernel.params`` for parameter regions. ``read_only``: the source's type forbids writes
     (``&[T]``, ``const T*``). ``exclusive``: the source's type says that this is the only way to the memory (``&mut``,
     ``DisjointSlice``). ``initialized`` is False for shared memory at kernel start.
+    ``nonzero``: a static whose initialiser is not known to be all zeros.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Region:
     read_only: bool = False
     exclusive: bool = False
     initialized: bool = True
+    nonzero: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -336,7 +336,9 @@ def _raced(kernel: Kernel, analysis: Analysis, question: Question) -> Refuted | 
         return None
     model = next((f.answer.model for f in question.failures if f.answer.model is not None), None)
     found = protocols.refute(kernel, analysis.context, analysis.setting.written, question.region, model)
-    return Refuted(*protocols.in_words(kernel, *found)) if found is not None else None
+    if found is None or protocols.not_zero(kernel, analysis.context.site, protocols.signals_of(found[0])):
+        return None
+    return Refuted(*protocols.in_words(kernel, *found))
 
 
 def _without_echo(obligations: list[Obligation]) -> list[Obligation]:

@@ -319,4 +319,5 @@ def repeated(m: Machine, item: ast.Expr, length: Value, kind: str) -> Value:
         length = m.symbol("length", USIZE)
     from gpusafe.dataflow.host.drops import copy_value
 
-    return SeqVal(kind, None, length, elem, None, (lambda: copy_value(first)) if isinstance(first, SeqVal) else None)
+    sample = (lambda: copy_value(first)) if isinstance(first, SeqVal) else None
+    return SeqVal(kind, None, length, elem, None, sample, first)

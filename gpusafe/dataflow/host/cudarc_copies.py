@@ -8,7 +8,7 @@ from gpusafe.dataflow.host.accounting import own
 from gpusafe.dataflow.host.cudarc_tracking import read_use, write_use
 from gpusafe.dataflow.host.drops import record
 from gpusafe.dataflow.host.handles import Buffer, EventHandle, MemSlice, Pointer, StreamHandle, View
-from gpusafe.dataflow.host.host_memory import element_size, host_range, length_of
+from gpusafe.dataflow.host.host_memory import element_size, host_range, length_of, nonzero
 from gpusafe.dataflow.host.launching import check_contexts, view_access
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.results import Found
@@ -156,7 +156,7 @@ def upload(m: Machine, stream: StreamHandle, source: Value, target: Value, span:
     _in_capture(m, stream, len(accesses), span)
     event = write_use(m, stream, buffer, span, f"upload to `{name}`")
     check_contexts(m, stream, [(buffer.context, name)], span)
-    m.enqueue(stream, "copy", span, f"upload to `{name}`", accesses=tuple(accesses))
+    m.enqueue(stream, "copy", span, f"upload to `{name}`", accesses=tuple(accesses), nonzero=nonzero(source))
     _record(m, event, stream, span, f"upload to `{name}`")
     _record(m, host_event, stream, span, "upload")
 
@@ -249,7 +249,8 @@ def raw_call(m: Machine, name: str, args: list[Value], expr: ast.Expr) -> Found 
         case "memset_d8_async" if isinstance(values[0], Pointer) and stream is not None:
             access = m.span_access(values[0].memory, values[0].offset, values[2], "write")
             label = f"memset of `{m.memory_name(values[0].memory)}`"
-            m.enqueue(stream, "memset", span, label, accesses=(access,), zero=terms.known(values[1]) == 0)
+            parts = {"zero": terms.known(values[1]) == 0, "nonzero": nonzero(values[1])}
+            m.enqueue(stream, "memset", span, label, accesses=(access,), **parts)
             return Found(ok(unit()))
         case "memcpy_dtod_async" if isinstance(values[0], Pointer) and isinstance(values[1], Pointer) and stream:
             target = m.span_access(values[0].memory, values[0].offset, values[2], "write")
@@ -262,7 +263,8 @@ def raw_call(m: Machine, name: str, args: list[Value], expr: ast.Expr) -> Found 
             if isinstance(values[1], (MemSlice, Buffer)):
                 extra = host_range(m, values[1], "read", span)
                 accesses += [extra] if extra is not None else []
-            m.enqueue(stream, "copy", span, f"upload to `{m.memory_name(values[0].memory)}`", accesses=tuple(accesses))
+            label = f"upload to `{m.memory_name(values[0].memory)}`"
+            m.enqueue(stream, "copy", span, label, accesses=tuple(accesses), nonzero=nonzero(args[1]))
             return Found(ok(unit()))
         case "memcpy_dtoh_async" if len(values) > 1 and isinstance(values[1], Pointer) and stream is not None:
             source = m.span_access(values[1].memory, values[1].offset, host_bytes(m, args[0]), "read")

@@ -8,7 +8,7 @@ from gpusafe.dataflow.host.accounting import own
 from gpusafe.dataflow.host.api_tables import action
 from gpusafe.dataflow.host.cudarc_copies import device_access
 from gpusafe.dataflow.host.handles import Buffer, MemSlice, Pointer, StreamHandle, View
-from gpusafe.dataflow.host.host_memory import element_size, host_range, length_of
+from gpusafe.dataflow.host.host_memory import element_size, host_range, length_of, nonzero
 from gpusafe.dataflow.host.indexing import sub_range
 from gpusafe.dataflow.host.launching import view_access
 from gpusafe.dataflow.host.machine import Machine
@@ -158,7 +158,7 @@ def _adopt(m: Machine, pointer: Value, args: list[Value], release: str, kind: st
 def _fill_from(m: Machine, made: Buffer, source: Value, stream: StreamHandle | None, span: Span) -> None:
     if made.kind != "device":
         touch(m, source, "read", span)
-        m.amend_memory(made.memory, initialized=True)
+        m.amend_memory(made.memory, initialized=True, nonzero=nonzero(source))
         return
     copy(m, stream, source, made, span, "upload")
 
@@ -199,7 +199,8 @@ def copy(m: Machine, stream: StreamHandle | None, source: Value, target: Value, 
     # a synchronous upload from pageable memory returns when it is staged, its DMA may still run
     staged = device_sides == 1 and len(accesses) == 1 and accesses[0].mode == "write"
     blocks = stream is None and device_sides == 1 and not staged
-    m.enqueue(on, "copy", span, _label(m, source, target, what), accesses=tuple(accesses), blocks_host=blocks)
+    parts = {"blocks_host": blocks, "nonzero": nonzero(source)}
+    m.enqueue(on, "copy", span, _label(m, source, target, what), accesses=tuple(accesses), **parts)
 
 
 def _label(m: Machine, source: Value, target: Value, what: str) -> str:
@@ -298,5 +299,5 @@ def _set(m: Machine, target: Buffer | View, name: str, args: list[Value], span: 
     label = f"memset of `{m.memory_name(access.range.memory)}`"
     values = [v for v in map(peel, args) if not isinstance(v, StreamHandle)]
     zero = all(terms.known(v) == 0 for v in values)
-    m.enqueue(stream, "memset", span, label, accesses=(access,), zero=zero)
+    m.enqueue(stream, "memset", span, label, accesses=(access,), zero=zero, nonzero=any(map(nonzero, values)))
     return Found(ok(unit()))

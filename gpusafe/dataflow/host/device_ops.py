@@ -155,7 +155,7 @@ def _raw_copy(
     m: Machine, name: str, values: list[Value], args: list[Value], stream: StreamHandle, span: Span
 ) -> Found | None:
     """Raw asynchronous copies: host sides stay in use until the stream has passed them."""
-    from gpusafe.dataflow.host.host_memory import host_range
+    from gpusafe.dataflow.host.host_memory import host_range, nonzero
 
     size = values[2] if len(values) > 2 else None
     if name == "memset_d8_async":
@@ -163,7 +163,8 @@ def _raw_copy(
             return None
         access = m.span_access(values[0].memory, values[0].offset, size, "write")
         label = f"memset of `{m.memory_name(values[0].memory)}`"
-        m.enqueue(stream, "memset", span, label, accesses=(access,), zero=terms.known(values[1]) == 0)
+        parts = {"zero": terms.known(values[1]) == 0, "nonzero": nonzero(values[1])}
+        m.enqueue(stream, "memset", span, label, accesses=(access,), **parts)
         return Found(ok(unit()))
     accesses = []
     for original, mode in ((args[1], "read"), (args[0], "write")):
@@ -174,7 +175,7 @@ def _raw_copy(
             host = host_range(m, original, mode, span)
             if host is not None:
                 accesses.append(host)
-    m.enqueue(stream, "copy", span, "copy", accesses=tuple(accesses))
+    m.enqueue(stream, "copy", span, "copy", accesses=tuple(accesses), nonzero=nonzero(args[1]))
     return Found(ok(unit()))
 
 

@@ -30,6 +30,14 @@ def element_size(m: Machine, value: Value) -> int | None:
     return None
 
 
+def nonzero(value: Value) -> bool:
+    """Whether a value, or an element of a sequence, is known not to be zero (copied, it is no start of a signal)."""
+    found = peel(value)
+    seq = found.seq if isinstance(found, SliceVal) else found
+    parts = [c.value for c in seq.items or ()] + [seq.fill] if isinstance(seq, SeqVal) else [found]
+    return any(terms.known(peel(part)) not in (None, 0) for part in parts)
+
+
 def length_of(m: Machine, value: Value) -> Value:
     """Number of elements of a sequence, buffer or view; a fresh unknown when not known."""
     found = peel(value)

@@ -9,7 +9,7 @@ from gpusafe.dataflow.host.api_tables import action
 from gpusafe.dataflow.host.cudarc_copies import device_access
 from gpusafe.dataflow.host.drops import record, take, wait
 from gpusafe.dataflow.host.handles import Buffer, Context, EventHandle, MemSlice, Pointer, StreamHandle, View
-from gpusafe.dataflow.host.host_memory import element_size, host_range, length_of
+from gpusafe.dataflow.host.host_memory import element_size, host_range, length_of, nonzero
 from gpusafe.dataflow.host.launching import check_contexts
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.results import Found
@@ -114,6 +114,7 @@ def _pinned(
         elem_bytes=size,
         length=terms.as_term(length, USIZE),
         context=found.ident if found is not None else None,
+        nonzero=name == "from_slice" and nonzero(args[1]),
     )
     m.emit(Alloc, span, "allocation", memory=memory)
     return Found(ok(own(m, Buffer(memory, "oxide", "pinned", found, length, size, "now"))))
@@ -144,7 +145,8 @@ def transfer(
         if access is not None:
             accesses.append(access)
     check_contexts(m, stream, others, span)
-    m.enqueue(stream, "copy", span, label, accesses=tuple(accesses), blocks_host=waits)
+    parts = {"blocks_host": waits, "nonzero": nonzero(source)}
+    m.enqueue(stream, "copy", span, label, accesses=tuple(accesses), **parts)
     if waits:
         m.sync("stream", stream.ident, span, f"{label} synchronizes its stream")
 

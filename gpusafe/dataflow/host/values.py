@@ -70,6 +70,7 @@ class SeqVal:
 
     ``memory`` is set when an asynchronous operation touches the contents (a host Memory).
     ``grown``: its length was changed inside a loop that was generalised.
+    ``fill``: what all elements were when it was made, where that is one value (what is written later is not followed).
     """
 
     kind: str
@@ -78,6 +79,7 @@ class SeqVal:
     elem: ast.Type | Type | None = None
     memory: str | None = None
     sample: Callable[[], Value] | None = None
+    fill: Value = None
 
 
 @dataclass(slots=True, eq=False)

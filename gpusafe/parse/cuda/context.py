@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from gpusafe.ir import kernel as k
 from gpusafe.ir.expr import Expr, Type, Var
@@ -237,6 +238,10 @@ class Context:
         made = replace(region, name=name)
         self.regions[name] = made
         return made
+
+    def amend_region(self, name: str, **parts: Any) -> None:
+        """Changes what is known about a region."""
+        self.regions[name] = replace(self.regions[name], **parts)
 
     @property
     def frame(self) -> Frame:

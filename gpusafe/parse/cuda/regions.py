@@ -66,6 +66,20 @@ def dynamic_shared(x: Context, variable: s.Variable, kind: t.CType) -> Operand:
     return place
 
 
+def _all_zero(init: s.Expr | None) -> bool:
+    """Whether a variable starts with zeros: it has no initialiser, or one of zeros."""
+    stack = [init] if init is not None else []
+    while stack:
+        match stack.pop():
+            case s.Braces(items=items):
+                stack += items
+            case s.Integer(value=0) | s.Floating(value=0.0):
+                continue
+            case _:
+                return False
+    return True
+
+
 def global_variable(x: Context, variable: s.Variable) -> Operand:
     """A variable of the module: ``__device__``, ``__constant__``, or a table of constants."""
     key = ("global", id(variable))
@@ -81,6 +95,8 @@ def global_variable(x: Context, variable: s.Variable) -> Operand:
     space = k.Space.CONSTANT if fixed else k.Space.GLOBAL
     read_only = fixed or ("const" in variable.flags and not isinstance(kind, t.Pointer))
     place = make_region(x, variable.name, space, kind, variable.span, initialized=True, read_only=read_only)
+    if not _all_zero(variable.init) and isinstance(place.pointer, PtrBase):
+        x.amend_region(place.pointer.region, nonzero=True)
     x.statics[key] = place
     if variable.init is not None and isinstance(place.pointer, PtrBase):
         host_may_write = {"__constant__", "__device__", "__managed__"} & variable.flags

@@ -5,6 +5,7 @@ which of these ways fit together (``explore``), and causality whether two access
 """
 
 from gpusafe.prove.protocols.settle import Settled, prove, refute
-from gpusafe.prove.protocols.words import in_words
+from gpusafe.prove.protocols.starts import not_zero
+from gpusafe.prove.protocols.words import in_words, signals_of
 
-__all__ = ["Settled", "in_words", "prove", "refute"]
+__all__ = ["Settled", "in_words", "not_zero", "prove", "refute", "signals_of"]

@@ -40,7 +40,7 @@ def in_words(kernel: Kernel, race: Race, launch: ConcreteLaunch) -> tuple[str, C
         verb = DOES[two.use.mode]
         message = f"one thread of `{kernel.name}` {verb} an element of `{name}` that another one {DOES[one.use.mode]}"
         help_ = "order the two accesses: a fence.sc between a store and the next load, or a compare-exchange"
-    relied = dict.fromkeys(r for r, _, _ in _cells(race))
+    relied = signals_of(race)
     notes = [geometry(launch)]
     if relied:
         notes.append("with " + ", ".join(f"`{r}`" for r in relied) + " zero at the start")
@@ -53,6 +53,11 @@ def in_words(kernel: Kernel, race: Race, launch: ConcreteLaunch) -> tuple[str, C
             "whether the two meet depends on the contents of memory; the replay chose contents for which they do"
         )
     return rule, Counterexample(message, sites[0], (sites[1], *signals, *calls), tuple(notes), (help_,))
+
+
+def signals_of(race: Race) -> tuple[str, ...]:
+    """The regions of the signals that a race's execution reads or writes; they are taken to hold zeros first."""
+    return tuple(dict.fromkeys(region for region, _, _ in _cells(race)))
 
 
 def rule_of(race: Race, region: Region) -> str:

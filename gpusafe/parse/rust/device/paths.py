@@ -341,8 +341,29 @@ def static_place(lw: Lowering, static: StaticDef, span: Span) -> MemPlace:
             lw.at(static.item.span),
             read_only=space is k.Space.CONSTANT or fixed,
             initialized=space is not k.Space.SHARED,
+            nonzero=not _all_zero(static.item.value),
         )
     return MemPlace(ty, PtrBase(PTR, name))
+
+
+def _all_zero(value: ast.Expr | None) -> bool:
+    """Whether an initialiser is made of zeros (`[const { AtomicU32::new(0) }; 4]`)."""
+    stack = [value] if value is not None else []
+    while stack:
+        match stack.pop():
+            case ast.Lit(value=literal) if not literal:
+                continue
+            case ast.Call(args=parts) | ast.Array(items=parts) | ast.Tuple(items=parts):
+                stack += parts
+            case ast.ArrayRepeat(value=part):
+                stack.append(part)
+            case ast.BlockExpr(block=ast.Block(stmts=(), tail=ast.Expr() as tail)):
+                stack.append(tail)
+            case ast.StructLit(fields=fields, base=None):
+                stack += [part for _, part in fields]
+            case _:
+                return False
+    return True
 
 
 def _elements(lw: Lowering, ty: Ty) -> tuple[Ty, Expr]:
