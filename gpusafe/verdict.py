@@ -73,12 +73,14 @@ class Obligation:
 class PtxStatus:
     """What the PTX stage says beside a kernel's verdict, for one target.
 
-    ``status`` is ``confirmed``, ``weaker``, ``rejected`` or ``skipped``; ``detail`` says why.
+    ``status`` is ``confirmed``, ``weaker``, ``rejected`` or ``skipped``; ``detail`` says why. ``open`` are checks of a
+    confirmed kernel that did not run or settled nothing.
     """
 
     target: str
     status: str
     detail: str = ""
+    open: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,13 @@ def _parser(*, with_options: bool) -> argparse.ArgumentParser:
     graph.add_argument("--config", metavar="FILE", help="read settings from FILE")
     _add_color(graph)
 
+    ptx = _command(commands, "ptx", "what the compiled PTX keeps of each kernel, for each target", _ptx)
+    ptx.add_argument("paths", nargs="*", metavar="PATH", help="crates, folders or files (default: this folder)")
+    ptx.add_argument("--setup", action="store_true", help="build core and the stand-in crates for nvptx64, once")
+    ptx.add_argument("--targets", metavar="TARGETS", type=_targets(), help="PTX targets such as sm_80,sm_90")
+    ptx.add_argument("--format", choices=("text", "json"), default="text", help="how to write the table")
+    ptx.add_argument("--config", metavar="FILE", help="read settings from FILE")
+
     explain = _command(commands, "explain", "what a rule finds, why it matters, how to fix it", _explain)
     explain.add_argument("rule", metavar="RULE", help="a code or name, such as GS101 or stream-race")
     _add_color(explain)
@@ -192,6 +199,26 @@ def _graph(space: argparse.Namespace) -> int:
     from gpusafe.cli.graph import run
 
     return run(tuple(space.paths), space.format, space.function, space.output, space.color, space.config)
+
+
+def _targets() -> Callable[[str], Any]:
+    """Converts the value of ``--targets``; the settings are imported when there is one."""
+
+    def convert(text: str) -> Any:
+        from gpusafe.config import parse_targets
+
+        return _typed(parse_targets)(text)
+
+    return convert
+
+
+def _ptx(space: argparse.Namespace) -> int:
+    from gpusafe.cli.ptx import run, set_up
+
+    if space.setup:
+        return set_up()
+    given = {} if space.targets is None else {"targets": space.targets}
+    return run(tuple(space.paths), given, space.format, space.config)
 
 
 def _explain(space: argparse.Namespace) -> int:

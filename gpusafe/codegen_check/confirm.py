@@ -97,7 +97,7 @@ def _prepare(tools: Toolchain, mode: str, folder: Path, environ: Mapping[str, st
         sysroot = ready_sysroot(tools.rustc, environ)
         if sysroot is None:
             if mode != "always":
-                return "core is not built for nvptx64 yet (see `gpusafe doctor`)"
+                return "core is not built for nvptx64 yet (`gpusafe ptx --setup`)"
             sysroot = setup_core(tools.rustc, environ)
         externs = shim_externs(tools.rustc, sysroot, environ)
     except SetupError as error:

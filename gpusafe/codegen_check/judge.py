@@ -156,7 +156,8 @@ class Judge:
         self, built: Built, unit: Unit, function: Function, assembled: Assembled | None, target: Target
     ) -> Judged:
         comparison = compare(self.kernel, unit, function, built.files, self.with_host, self.meant_shared)
-        detail = f"{comparison.checked} operations" + ("" if assembled else "; not assembled: no ptxas")
+        open_ = () if assembled else ("not assembled: no ptxas",)
+        detail = "; ".join((f"{comparison.checked} operations", *open_))
         if not built.as_is:
             detail += "; built from an extract" + (
                 "" if self.kernel.dialect == "ptx-kernel" else " with stand-in crates"
@@ -172,10 +173,14 @@ class Judge:
         if comparison.unclear:
             return _skip(target, "unconfirmed: " + "; ".join(comparison.unclear[:3]))
         if self.again:
-            return self._proved_again(built, function, target, detail)
-        return Judged(PtxStatus(target.name, "confirmed", detail))
+            return self._proved_again(built, function, target, detail, open_)
+        return Judged(
+            PtxStatus(target.name, "confirmed", detail, (*open_, "the race proof was not repeated on the PTX"))
+        )
 
-    def _proved_again(self, built: Built, function: Function, target: Target, detail: str) -> Judged:
+    def _proved_again(
+        self, built: Built, function: Function, target: Target, detail: str, open_: tuple[str, ...]
+    ) -> Judged:
         """The race proof on the PTX itself; targets with the same instructions share one."""
         code = tuple(i.text for i in function.instrs)
         if code not in self._proofs:
@@ -191,7 +196,9 @@ class Judge:
             fault = Fault("GS307", message, Site(at, example.primary.label), related, notes, ())
             return Judged(PtxStatus(target.name, "weaker", message), (fault,))
         said = "yes" if found.proved else f"open ({found.reason})"
-        return Judged(PtxStatus(target.name, "confirmed", f"{detail}; race proof on PTX: {said}"))
+        detail = f"{detail}; race proof on PTX: {said}"
+        more = () if found.proved else (f"the race proof on the PTX is open: {found.reason}",)
+        return Judged(PtxStatus(target.name, "confirmed", detail, (*open_, *more)))
 
 
 def merge(kernel: Kernel, judged: Sequence[Judged]) -> Confirmation:

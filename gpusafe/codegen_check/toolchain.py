@@ -21,7 +21,7 @@ TRIPLE = "nvptx64-nvidia-cuda"
 
 _GET_RUSTC = "apt-get install rustc-web rust-web-src   (or: rustup target add nvptx64-nvidia-cuda)"
 _GET_PTXAS = "pip install 'gpusafe[ptx]'   (or: pip install nvidia-cuda-nvcc)"
-_SETUP = "python -m gpusafe.codegen_check setup"
+_SETUP = "gpusafe ptx --setup"
 
 
 @dataclass(frozen=True, slots=True)

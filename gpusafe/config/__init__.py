@@ -8,7 +8,15 @@ from gpusafe.config.options import Options, settings, with_values
 from gpusafe.config.sample import sample
 from gpusafe.config.schema import schema
 from gpusafe.config.setting import Setting
-from gpusafe.config.text import FORMATS, parse_executor, parse_extent, parse_jobs, parse_outputs, parse_words
+from gpusafe.config.text import (
+    FORMATS,
+    parse_executor,
+    parse_extent,
+    parse_jobs,
+    parse_outputs,
+    parse_targets,
+    parse_words,
+)
 
 __all__ = [
     "FORMATS",
@@ -22,6 +30,7 @@ __all__ = [
     "parse_extent",
     "parse_jobs",
     "parse_outputs",
+    "parse_targets",
     "parse_words",
     "sample",
     "schema",

@@ -8,7 +8,15 @@ from typing import Any
 
 from gpusafe.config.levels import LEVELS, Lint, PathSettings, read_lints, read_paths
 from gpusafe.config.setting import Setting, setting
-from gpusafe.config.text import FORMATS, parse_executor, parse_extent, parse_jobs, parse_outputs, parse_words
+from gpusafe.config.text import (
+    FORMATS,
+    parse_executor,
+    parse_extent,
+    parse_jobs,
+    parse_outputs,
+    parse_targets,
+    parse_words,
+)
 
 _LINTS_SCHEMA = {"type": "object", "additionalProperties": {"enum": list(LEVELS)}}
 _WORDS_SCHEMA = {"oneOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}]}
@@ -120,7 +128,7 @@ class Options:
         "--targets",
         help="PTX targets such as sm_80,sm_90",
         metavar="TARGETS",
-        parse=parse_words,
+        parse=parse_targets,
         schema=_WORDS_SCHEMA,
         example='targets = ["sm_80", "sm_90"]',
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 FORMATS = ("text", "short", "json", "sarif", "rustc-json", "github", "gitlab", "junit", "markdown")
 """How an outcome can be written."""
 
@@ -20,6 +22,15 @@ def parse_outputs(text: str) -> tuple[tuple[str, str], ...]:
 def parse_words(text: str) -> tuple[str, ...]:
     """``a,b c`` as the words that it lists."""
     return tuple(word for word in text.replace(",", " ").split() if word)
+
+
+def parse_targets(text: str) -> tuple[str, ...]:
+    """``sm_80,sm_90a`` as the targets that it lists; the memory model begins with sm_70."""
+    words = parse_words(text)
+    for word in words:
+        if not re.fullmatch(r"sm_(7[025]|8[06789]|9[01]|1[0-2]\d)[af]?", word):
+            raise ValueError(f"`{word}` is no target such as sm_80 (sm_75 to sm_121)")
+    return words
 
 
 def parse_executor(text: str) -> str:

@@ -182,3 +182,17 @@ def test_nothing_heavy_is_imported_for_files_without_gpu_code(tmp_path: Path) ->
     )
     assert done.stderr == ""
     assert done.stdout == "no errors; nothing was proved: no GPU code found; 1 file: 1 without GPU code\n"
+
+
+def test_ptx_without_kernels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "lib.rs").write_text("pub fn f() {}\n")
+    assert outcome(capsys, "ptx", str(tmp_path))[:2] == (0, "no kernels\n")
+
+
+@pytest.mark.parametrize("command", ["ptx", "check"])
+def test_a_target_that_does_not_exist_is_a_wrong_command_line(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, _, err = outcome(capsys, command, "--targets", "sm_80,sm_5", str(tmp_path))
+    assert status == 2
+    assert "`sm_5` is no target such as sm_80" in err
