@@ -209,14 +209,16 @@ def _sites(program: HostProgram, kernels: Iterable[Kernel]) -> list[tuple[Kernel
     from gpusafe.ir.host import Enqueue, LaunchSite
 
     seen: dict[str, dict[object, LaunchSite]] = {}
+    conditions: dict[object, int] = {}
     for path in program.paths:
+        under = conditions.setdefault(path.assumes, len(conditions))
         for op in path.ops:
             if isinstance(op, Enqueue) and op.kernel is not None and op.shape is not None:
                 lengths = tuple(
                     path.memory[a.range.memory].length for a in op.args if a.range and a.range.memory in path.memory
                 )
                 facts = (op.span, op.shape, tuple((a.kind, a.value, a.range, a.length) for a in op.args), lengths)
-                seen.setdefault(op.kernel, {}).setdefault((facts, path.assumes), LaunchSite(op, path))
+                seen.setdefault(op.kernel, {}).setdefault((facts, under), LaunchSite(op, path))
     return [(k, tuple(seen.get(k.key, {}).values())) for k in kernels]
 
 

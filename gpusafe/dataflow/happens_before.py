@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import TypeAlias
 
 from gpusafe.ir.host import Enqueue, Free, Gap, HostOp, HostPath, Join, Record, Spawn, Stream, Sync, Wait
 
@@ -41,22 +42,38 @@ class Ordering:
         return self.orders(a, b) or self.orders(b, a)
 
 
+_Kind: TypeAlias = tuple[str | None, str]
+"""The context and the kind of a stream: all that it depends on whether it waits for another by itself."""
+
+
 @dataclass(slots=True)
 class _Thread:
-    """What one host thread knows: ``known`` is complete for it, ``tails`` per stream, ``events`` their last records."""
+    """What one host thread knows: ``known`` is complete for it, ``tails`` per stream, ``events`` their last records.
+
+    ``kinds`` has the tails of all streams of one context and kind together.
+    """
 
     known: int = 0
     tails: dict[str, int] = field(default_factory=dict)
     events: dict[str, frozenset[int]] = field(default_factory=dict)
+    kinds: dict[_Kind, int] = field(default_factory=dict)
 
     def copy(self) -> _Thread:
-        return _Thread(self.known, dict(self.tails), dict(self.events))
+        return _Thread(self.known, dict(self.tails), dict(self.events), dict(self.kinds))
+
+    def reach(self, stream: Stream, done: int) -> None:
+        """A stream has got so far; its tail only grows."""
+        self.tails[stream.ident] = self.tails.get(stream.ident, 0) | done
+        kind = (stream.context, stream.kind)
+        self.kinds[kind] = self.kinds.get(kind, 0) | done
 
     def merge(self, other: _Thread) -> None:
         """Take over what a joined thread knows."""
         self.known |= other.known
         for stream, tail in other.tails.items():
             self.tails[stream] = self.tails.get(stream, 0) | tail
+        for kind, tail in other.kinds.items():
+            self.kinds[kind] = self.kinds.get(kind, 0) | tail
         for event, records in other.events.items():
             self.events[event] = self.events.get(event, frozenset()) | records
 
@@ -124,7 +141,8 @@ class _Pass:
         self.before: list[int] = []
         self.called = call_order(path)
         self.coverage: dict[int, int] = {}
-        self.peers: dict[str, tuple[str, ...]] = {}
+        self.peers: dict[_Kind, tuple[_Kind, ...]] = {}
+        self.kinds = {(s.context, s.kind): s for s in path.streams.values()}
         self.records = _records_by_event(path) if path.threads else {}
 
     def run(self) -> Ordering:
@@ -140,7 +158,7 @@ class _Pass:
         match op:
             case Enqueue():
                 self.before[index] = self.advance(thread, op.stream)
-                thread.tails[op.stream] = self.before[index] | 1 << index
+                thread.reach(stream_of(self.path, op.stream), self.before[index] | 1 << index)
                 if op.blocks_host:
                     thread.known |= self.before[index]
             case Record():
@@ -148,7 +166,7 @@ class _Pass:
                 thread.events[op.event] = frozenset({index})
             case Wait():
                 reached = self.advance(thread, op.stream)
-                thread.tails[op.stream] = reached | self.covered(index, op.event, thread)
+                thread.reach(stream_of(self.path, op.stream), reached | self.covered(index, op.event, thread))
             case Sync():
                 thread.known |= self.synchronised(index, op, thread)
                 self.before[index] = thread.known
@@ -168,19 +186,19 @@ class _Pass:
 
     def advance(self, thread: _Thread, stream: str) -> int:
         """An action on a stream: what is complete when the stream gets to it. Becomes the stream's tail."""
+        own = stream_of(self.path, stream)
         reached = thread.known | thread.tails.get(stream, 0)
-        for peer in self.peers_of(stream):
-            reached |= thread.tails.get(peer, 0)
-        thread.tails[stream] = reached
+        for kind in self.peers_of(own):
+            reached |= thread.kinds.get(kind, 0)
+        thread.reach(own, reached)
         return reached
 
-    def peers_of(self, stream: str) -> tuple[str, ...]:
-        """The other streams that an action on ``stream`` waits for by itself."""
-        if stream not in self.peers:
-            own = stream_of(self.path, stream)
-            others = (s for ident, s in self.path.streams.items() if ident != stream)
-            self.peers[stream] = tuple(s.ident for s in others if may_serialise(own, s, self.charitable))
-        return self.peers[stream]
+    def peers_of(self, stream: Stream) -> tuple[_Kind, ...]:
+        """The kinds of streams that an action on ``stream`` waits for by itself (its own may be one of them)."""
+        own = (stream.context, stream.kind)
+        if own not in self.peers:
+            self.peers[own] = tuple(k for k, s in self.kinds.items() if may_serialise(stream, s, self.charitable))
+        return self.peers[own]
 
     def covered(self, index: int, event: str, thread: _Thread) -> int:
         """What a wait for ``event`` waits for in every execution: all records that may be the last one agree on it."""
@@ -214,8 +232,8 @@ class _Pass:
     def context_tail(self, thread: _Thread, context: str | None) -> int:
         """Everything that the thread has put on streams of a context."""
         tail = 0
-        for stream, reached in thread.tails.items():
-            if same_context(stream_of(self.path, stream).context, context, self.charitable):
+        for (owner, _), reached in thread.kinds.items():
+            if same_context(owner, context, self.charitable):
                 tail |= reached
         return tail
 

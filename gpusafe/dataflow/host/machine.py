@@ -17,6 +17,7 @@ from gpusafe.dataflow.host.program import Home, Program
 from gpusafe.dataflow.host.seen import launch_seen
 from gpusafe.dataflow.host.signals import CutSignal, RestartSignal
 from gpusafe.dataflow.host.values import Cell, Unknown, Value
+from gpusafe.dataflow.host_sums import holds_anyway
 from gpusafe.ir.expr import BOOL, USIZE, Expr, Op, Sym, Type
 from gpusafe.ir.host import Enqueue, Frame, Gap, HostAccess, HostOp, MemAccess, Memory, MemRange, Stream, Sync, Turn
 from gpusafe.ir.terms import children
@@ -283,7 +284,8 @@ class Machine:
         """From here on a condition holds on this path: the program, or a successful call, saw to it."""
         if isinstance(cond, Expr) and cond.type == BOOL and cond not in self.assumed:
             self.assumed.add(cond)
-            self.assumes.append(cond)
+            if not holds_anyway(cond):
+                self.assumes.append(cond)
 
     # -- unknown scalars -----------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ import operator
 from collections.abc import Callable
 
 from gpusafe.dataflow.host.values import Value
+from gpusafe.dataflow.host_sums import linear
 from gpusafe.ir.expr import (
     BOOL,
     COMPARISONS,
@@ -247,8 +248,17 @@ def add(a: Value, b: Value) -> Value | None:
 
 
 def sub(a: Value, b: Value) -> Value | None:
-    """Difference of positions inside one allocation: cannot wrap."""
-    return binary(Op.SUB, a, b, nowrap=True)
+    """Difference of positions inside one allocation: cannot wrap. ``(k + 1) * n - k * n`` is ``n``."""
+    made = binary(Op.SUB, a, b, nowrap=True)
+    if not isinstance(made, Binary):
+        return made
+    left = linear(made)
+    match tuple(left.terms):
+        case ():
+            return left.const if left.const >= 0 else made
+        case ((atom, 1),) if left.const == 0 and atom.type == made.type:
+            return atom
+    return made
 
 
 def mul(a: Value, b: Value) -> Value | None:

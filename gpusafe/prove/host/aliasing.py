@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import combinations, groupby
 
 from gpusafe.dataflow.contracts import KernelSummary
 from gpusafe.dataflow.effects import Access, Effects
 from gpusafe.ir.host import Enqueue, HostPath, LaunchSite
+from gpusafe.prove.host.bearing import Bearing, of_launch
 from gpusafe.prove.host.conflicts import alias_class
 from gpusafe.prove.host.overlap import Meet, Overlap, overlap
 from gpusafe.prove.host.wording import memory_name, the
@@ -55,7 +57,8 @@ def _obligation(
         return Obligation("GS105", question, Verdict.UNKNOWN, op.span, doubt or "the kernel is not in sight")
     if _promised_apart(summary, a, b):
         return Obligation("GS105", question, Verdict.REFUTED, op.span, counterexample=_shown(path, op, a, b, None))
-    context = of_site(summary.kernel, LaunchSite(op, path))
+    near = replace(path, assumes=Bearing(path.assumes).on(of_launch(op, path)))
+    context = of_site(summary.kernel, LaunchSite(op, near))
     analysis = analyse(summary.kernel, context)
     if analysis.proved and summary.complete:
         words = (

@@ -1,7 +1,8 @@
 """Pairs of accesses of one path that must not meet, and for each whether something orders them.
 
 Accesses are grouped by allocation; within a group bit sets give for each operation the earlier ones that conflict with
-it and are not ordered, so that the work grows with the number of operations and places, not with their pairs.
+it and are not ordered, so that the work grows with the number of operations and places, not with their pairs. Where
+they are many, most are apart for certain (chunks of one buffer): of these only the neighbours are told.
 """
 
 from __future__ import annotations
@@ -12,6 +13,10 @@ from dataclasses import dataclass, field
 from gpusafe.dataflow.effects import Access, Effects
 from gpusafe.dataflow.happens_before import Ordering
 from gpusafe.ir.host import Enqueue, HostPath
+from gpusafe.prove.host.lanes import Lanes
+
+FEW = 16
+"""So many conflicting operations that nothing orders are told one by one, also where they are apart for certain."""
 
 _AGAINST: Mapping[str, tuple[str, ...]] = {
     "read": ("write", "atomic", "free", "alloc"),
@@ -35,20 +40,43 @@ class Pair:
 
 @dataclass(slots=True)
 class _Group:
-    """The accesses to one allocation so far: by operation, and as bit sets of operations by mode."""
+    """The accesses to one allocation so far: by operation, and as bit sets of operations by mode.
 
+    ``lanes`` holds them by place from when they are many; None for a group of more than one allocation.
+    """
+
+    lanes: Lanes | None
     by_op: dict[int, list[Access]] = field(default_factory=dict)
     modes: dict[str, int] = field(default_factory=dict)
+    unplaced: list[Access] = field(default_factory=list)
+
+    def add(self, access: Access) -> None:
+        """Takes in an access."""
+        self.by_op.setdefault(access.op, []).append(access)
+        self.modes[access.mode] = self.modes.get(access.mode, 0) | 1 << access.op
+        self.unplaced.append(access)
+
+    def meeting(self, access: Access, rivals: int) -> int:
+        """Those of many rivals that an access may meet, and its neighbours."""
+        if self.lanes is None:
+            return rivals
+        for known in self.unplaced:
+            self.lanes.add(known.range, known.op)
+        self.unplaced.clear()
+        near = self.lanes.near(access.range)
+        return (near.rivals | near.neighbours) & rivals
 
 
 def pairs(path: HostPath, found: Effects, ordering: Ordering) -> Iterator[Pair]:
     """All conflicting pairs that are not ordered, and for each access the latest one that it is ordered after."""
     groups: dict[str, _Group] = {}
     for access in found.accesses:
-        group = groups.setdefault(alias_class(path, access.memory), _Group())
+        kind = alias_class(path, access.memory)
+        if kind not in groups:
+            groups[kind] = _Group(Lanes(path) if kind else None)
+        group = groups[kind]
         yield from _against(path, group, access, ordering)
-        group.by_op.setdefault(access.op, []).append(access)
-        group.modes[access.mode] = group.modes.get(access.mode, 0) | 1 << access.op
+        group.add(access)
 
 
 def made_on(path: HostPath, access: Access) -> tuple[str, str | None]:
@@ -80,7 +108,10 @@ def _against(path: HostPath, group: _Group, access: Access, ordering: Ordering) 
         return
     gone = group.modes.get("free", 0) & rivals
     ordered = rivals & ordering.before[access.op] & ~gone
-    for op in _bits(rivals & ~ordered):
+    unordered = rivals & ~ordered
+    if unordered.bit_count() > FEW:
+        unordered = group.meeting(access, unordered)
+    for op in _bits(unordered):
         for earlier in group.by_op[op]:
             if earlier.mode in _AGAINST[access.mode]:
                 yield Pair(earlier, access, _settled(path, earlier, access, ordering))

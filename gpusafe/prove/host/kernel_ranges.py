@@ -6,14 +6,16 @@ operations), the kernel's footprint at this launch, as Z3 terms over its threads
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gpusafe.dataflow.contracts import KernelSummary
 from gpusafe.dataflow.effects import Access, atomics_are_wide
+from gpusafe.ir.expr import Expr
 from gpusafe.ir.host import Enqueue, HostPath, LaunchSite
 from gpusafe.prove.footprint import FootAccess, footprint
+from gpusafe.prove.host.bearing import Bearing, of_launch
 from gpusafe.prove.host.conflicts import Pair
 from gpusafe.prove.host.overlap import RLIMIT, Meet, Overlap, covers
 from gpusafe.prove.host.terms import Encoder
@@ -40,12 +42,46 @@ class KernelRanges:
     summaries: Mapping[str, KernelSummary]
     encoder: Encoder | None = None
     known: dict[tuple[object, ...], tuple[FootAccess, ...] | None] = field(default_factory=dict)
+    answers: dict[tuple[int, int, Overlap], Overlap] = field(default_factory=dict)
+    numbers: dict[Hashable, int] = field(default_factory=dict)
+    distinct: dict[Hashable, int] = field(default_factory=dict)
+    bearing: Bearing | None = None
+    encoded: dict[Expr, Any] = field(default_factory=dict)
 
     def separate(self, pair: Pair, found: Overlap) -> Overlap:
         """The overlap of a pair whose ranges overlap, given what the kernels touch in them."""
-        sides = (pair.first, pair.second)
-        if all(side.param is None for side in sides):
+        if pair.first.param is None and pair.second.param is None:
             return found
+        key = (self.facts(pair.first), self.facts(pair.second), found)
+        if key not in self.answers:
+            self.answers[key] = self.asked(pair, found)
+        return self.answers[key]
+
+    def facts(self, side: Access) -> int:
+        """The number of all that the answer about one side depends on: two launches of one kernel may be alike."""
+        access = (side.op, side.arg, side.param, side.mode, side.range if side.arg is None else None)
+        if access not in self.numbers:
+            self.numbers[access] = self.distinct.setdefault(self.all_of(side), len(self.distinct))
+        return self.numbers[access]
+
+    def all_of(self, side: Access) -> Hashable:
+        """What :meth:`facts` numbers."""
+        op = self.path.ops[side.op]
+        launch = (op.kernel, op.kernel_name, op.shape, without_places(op)) if isinstance(op, Enqueue) else None
+        memory = self.path.memory.get(side.memory)
+        size = (memory.length, memory.elem_bytes) if memory is not None else None
+        return (
+            launch if side.param is not None else None,
+            side.param,
+            side.mode,
+            side.range.start,
+            side.range.size,
+            size,
+        )
+
+    def asked(self, pair: Pair, found: Overlap) -> Overlap:
+        """The answer of :meth:`separate`, from the solver."""
+        sides = (pair.first, pair.second)
         encoder = self.encoder = self.encoder or Encoder()
         pieces = [self.pieces(encoder, side, name) for side, name in zip(sides, ("a!", "b!"), strict=True)]
         covered = [
@@ -56,7 +92,8 @@ class KernelRanges:
                 return self.open(side)
         if pieces[0] is None or pieces[1] is None:
             return found
-        answer = self.common(encoder, pieces[0], pieces[1], covered[0], covered[1])
+        given = self.assumes(encoder, *sides)
+        answer = self.common(encoder, given, (pieces[0], pieces[1]), (covered[0], covered[1]))
         return answer if answer is not None else self.open(next(s for s in sides if s.param is not None))
 
     def happens(self, side: Access) -> bool | None:
@@ -66,14 +103,29 @@ class KernelRanges:
         if pieces is None:
             return None
         everything = Piece(encoder.int_value(0), encoder.int_value(1 << 62))
-        answers = [self.meet(encoder, piece, everything, self.assumes(encoder)) for piece in pieces if piece.certain]
+        given = self.assumes(encoder, side)
+        answers = [self.meet(encoder, piece, everything, given) for piece in pieces if piece.certain]
         if any(answer is not None and answer >= 0 for answer in answers):
             return True
         return None if len(answers) < len(pieces) or None in answers else False
 
-    def assumes(self, encoder: Encoder) -> list[Any]:
-        """The conditions of the path."""
-        return [encoder.encode(term) for term in self.path.assumes if term.type.kind == "bool"]
+    def conditions(self, *sides: Access) -> tuple[Expr, ...]:
+        """The conditions of the path that bear on accesses."""
+        self.bearing = self.bearing or Bearing(self.path.assumes)
+        terms: list[Expr | None] = []
+        for side in sides:
+            op, memory = self.path.ops[side.op], self.path.memory.get(side.memory)
+            terms += [side.range.start, side.range.size, memory.length if memory is not None else None]
+            terms += of_launch(op, self.path) if isinstance(op, Enqueue) else ()
+        return self.bearing.on(terms)
+
+    def assumes(self, encoder: Encoder, *sides: Access) -> list[Any]:
+        """The same for the solver."""
+        wanted = self.conditions(*sides)
+        for term in wanted:
+            if term not in self.encoded:
+                self.encoded[term] = encoder.encode(term)
+        return [self.encoded[term] for term in wanted]
 
     def open(self, side: Access) -> Overlap:
         """The answer when it is not known where in its argument a kernel reaches."""
@@ -93,9 +145,10 @@ class KernelRanges:
         summary = self.summaries.get(op.kernel or "")
         if summary is None:
             return None
-        key = (op.kernel, op.shape, op.args, side.param, prefix)
+        key = (op.kernel, op.shape, without_places(op), side.param, prefix)
         if key not in self.known:
-            self.known[key] = footprint(summary, LaunchSite(op, self.path), side.param, encoder.ctx, prefix)
+            near = replace(self.path, assumes=self.conditions(side))
+            self.known[key] = footprint(summary, LaunchSite(op, near), side.param, encoder.ctx, prefix)
         parts = self.known[key]
         if parts is None:
             return None
@@ -114,21 +167,24 @@ class KernelRanges:
         return size
 
     def common(
-        self, encoder: Encoder, a: list[Piece], b: list[Piece], a_inside: bool, b_inside: bool
+        self,
+        encoder: Encoder,
+        given: list[Any],
+        pieces: tuple[list[Piece], list[Piece]],
+        inside: tuple[bool, bool],
     ) -> Overlap | None:
         """A byte that a piece of either side touches; None where only pieces that are not certain may meet.
 
-        ``a_inside``: the other side covers all that ``a`` can reach, so that it does not matter where it reaches.
+        ``inside``: the other side covers all that this one can reach, so that it does not matter where it reaches.
         """
-        assumes = self.assumes(encoder)
         given_up = uncertain = False
-        for one in a:
-            for other in b:
-                answer = self.meet(encoder, one, other, assumes)
+        for one in pieces[0]:
+            for other in pieces[1]:
+                answer = self.meet(encoder, one, other, given)
                 if answer is None:
                     given_up = True
                 elif answer >= 0:
-                    if (one.certain or a_inside) and (other.certain or b_inside):
+                    if (one.certain or inside[0]) and (other.certain or inside[1]):
                         return Overlap(Meet.ALWAYS, answer)
                     uncertain = True
         if given_up:
@@ -148,6 +204,11 @@ class KernelRanges:
         if answer == z3.sat:
             return max(0, int(solver.model().eval(byte, model_completion=True).as_long()))
         return -1 if answer == z3.unsat else None
+
+
+def without_places(op: Enqueue) -> Hashable:
+    """The arguments of a launch, whatever their places in the text and in memory."""
+    return tuple((a.kind, a.value, a.range is None, a.passed, a.elem_bytes, a.length, a.type) for a in op.args)
 
 
 def modes_of_footprint(mode: str, summary: KernelSummary) -> tuple[str, ...]:

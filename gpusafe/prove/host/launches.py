@@ -1,19 +1,20 @@
 """What the kernels ask of the launches on the paths: each launch once, whatever path it is on.
 
 Two launches are one where everything that the answer depends on is the same: place, shape, arguments, the sizes of what
-they point to, and the conditions of the path that speak of these.
+they point to, and the conditions of the path that speak of these. What is proved of a launch holds at every other place
+where the rest is the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
 from typing import TypeAlias
 
 from gpusafe.dataflow.contracts import KernelSummary
-from gpusafe.ir.expr import Expr, Sym
 from gpusafe.ir.host import Enqueue, HostPath, LaunchArg, LaunchSite
-from gpusafe.ir.terms import children
 from gpusafe.prove.host.attribution import Owner
+from gpusafe.prove.host.bearing import Bearing, of_launch
 from gpusafe.prove.host.feasible import Feasible
 from gpusafe.prove.host.ledger import Ledger
 from gpusafe.span import Span
@@ -32,29 +33,36 @@ class Launches:
         self.summaries = summaries
         self.obligations = obligations
         self._answers: dict[Hashable, tuple[Obligation, ...]] = {}
+        self._proved: dict[Hashable, tuple[Obligation, ...]] = {}
         self._different: dict[tuple[str, Span], int] = {}
 
     def check(self, path: HostPath, ledger: Ledger) -> None:
         """Notes the obligations of all launches on a path with the functions that they stand in."""
-        feasible = Feasible(path)
+        feasible, bearing = Feasible(path), Bearing(path.assumes)
         for op in path.ops:
             if not isinstance(op, Enqueue) or op.kernel is None or op.kernel not in self.summaries:
                 continue
             frame = op.frames[-1]
             owner = Owner(frame.function, frame.function_span, len(op.frames) - 1)
-            for number, obligation in enumerate(self._of(op, op.kernel, path)):
+            for number, obligation in enumerate(self._of(op, op.kernel, path, bearing)):
                 judged = feasible.judged(obligation)
                 if judged is not None:
                     ledger.add(owner, ("launch", number, obligation.rule, op.span), judged)
 
-    def _of(self, op: Enqueue, kernel: str, path: HostPath) -> tuple[Obligation, ...]:
-        key = facts(op, path)
+    def _of(self, op: Enqueue, kernel: str, path: HostPath, bearing: Bearing) -> tuple[Obligation, ...]:
+        known = facts(op, path, bearing)
+        if known in self._proved:
+            return tuple(replace(o, span=op.span) for o in self._proved[known])
+        key = known, _places(op, path)
         if key not in self._answers:
             place = (kernel, op.span)
             number = self._different[place] = self._different.get(place, 0) + 1
             if number > DIFFERENT_LIMIT:
                 return (_left_out(op),)
-            self._answers[key] = self.obligations(self.summaries[kernel], LaunchSite(op, path))
+            near = replace(path, assumes=bearing.on(of_launch(op, path)))
+            found = self._answers[key] = self.obligations(self.summaries[kernel], LaunchSite(op, near))
+            if all(o.verdict is Verdict.PROVED and o.span == op.span for o in found):
+                self._proved[known] = found
         return self._answers[key]
 
 
@@ -66,50 +74,29 @@ def _left_out(op: Enqueue) -> Obligation:
     return Obligation("GS901", question, Verdict.UNKNOWN, op.span, reason)
 
 
-def facts(op: Enqueue, path: HostPath) -> Hashable:
-    """All that the obligations of a launch depend on."""
+def facts(op: Enqueue, path: HostPath, bearing: Bearing) -> Hashable:
+    """All that the answer to a launch depends on, but for the places that it names."""
     numbers: dict[str, int] = {}
-    args = tuple(_argument(arg, path, numbers) for arg in op.args)
-    used: list[Expr | None] = [a.value for a in op.args] + [a.length for a in op.args]
-    for arg in op.args:
-        if arg.range is not None:
-            memory = path.memory.get(arg.range.memory)
-            used += [arg.range.start, arg.range.size, memory.length if memory is not None else None]
-    if op.shape is not None:
-        used += [*op.shape.grid, *op.shape.block, op.shape.shared_bytes]
-    return op.kernel, op.span, op.shape, args, _bearing(path.assumes, used)
+    places = [arg.range.memory for arg in op.args if arg.range is not None]
+    apart = len(set(places)) == len(places)
+    args = tuple(_argument(arg, path, numbers, apart) for arg in op.args)
+    return op.kernel, op.shape, args, bearing.on(of_launch(op, path))
 
 
-def _argument(arg: LaunchArg, path: HostPath, numbers: dict[str, int]) -> Hashable:
+def _places(op: Enqueue, path: HostPath) -> Hashable:
+    """What a message about a launch may name."""
+    named = (path.memory.get(arg.range.memory) for arg in op.args if arg.range is not None)
+    return op.span, tuple((m.name, m.span) if m is not None else None for m in named)
+
+
+def _argument(arg: LaunchArg, path: HostPath, numbers: dict[str, int], apart: bool) -> Hashable:
+    """What there is to know of an argument. ``apart``: no two lie in one allocation, so where they lie is all one."""
     plain = (arg.kind, arg.value, arg.passed, arg.elem_bytes, arg.length, arg.type)
     if arg.range is None:
         return plain
     memory = path.memory.get(arg.range.memory)
     which = numbers.setdefault(arg.range.memory, len(numbers))
-    known = (memory.kind, memory.elem_bytes, memory.length, memory.name, memory.span) if memory is not None else None
+    known = (memory.kind, memory.elem_bytes, memory.length) if memory is not None else None
+    if apart and arg.range.size is not None:
+        return *plain, which, arg.range.size, known[:1] if known is not None else None
     return *plain, which, arg.range.start, arg.range.size, known
-
-
-def _bearing(conditions: tuple[Expr, ...], used: list[Expr | None]) -> tuple[Expr, ...]:
-    """The conditions that share an unknown, through others perhaps, with the terms in use."""
-    reached = frozenset().union(*(_symbols(e) for e in used if e is not None))
-    left = [(c, _symbols(c)) for c in conditions]
-    kept: set[Expr] = set()
-    while True:
-        bearing = [(c, names) for c, names in left if names & reached]
-        if not bearing:
-            return tuple(c for c in dict.fromkeys(conditions) if c in kept)
-        kept |= {c for c, _ in bearing}
-        reached = reached.union(*(names for _, names in bearing))
-        left = [(c, names) for c, names in left if c not in kept]
-
-
-def _symbols(root: Expr) -> frozenset[str]:
-    found: set[str] = set()
-    stack = [root]
-    while stack:
-        e = stack.pop()
-        if isinstance(e, Sym):
-            found.add(e.name)
-        stack.extend(children(e))
-    return frozenset(found)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from gpusafe.dataflow.host_sums import Linear, linear
 from gpusafe.ir.expr import Const, Expr
 from gpusafe.ir.host import HostPath, MemRange
-from gpusafe.prove.host.linear import Linear, linear
 from gpusafe.prove.host.terms import Encoder
 
 RLIMIT = 2_000_000
@@ -43,20 +43,18 @@ def overlap(path: HostPath, a: MemRange, b: MemRange) -> Overlap:
 
 def covers(path: HostPath, outer: MemRange, inner: MemRange) -> bool:
     """Whether ``outer`` surely holds all of ``inner``."""
-    start, end = linear(outer.start), _end(path, outer)
-    inner_start, inner_end = linear(inner.start), _end(path, inner)
-    before = inner_start.plus(start, -1).number
-    if before is None or before < 0:
+    start, end = linear(outer.start), end_of(path, outer)
+    inner_start, inner_end = linear(inner.start), end_of(path, inner)
+    if not inner_start.plus(start, -1).never_negative:
         return False
     if end is None or outer.size is None:
         return True
     if inner_end is None:
         return False
-    after = end.plus(inner_end, -1).number
-    return after is not None and after >= 0
+    return end.plus(inner_end, -1).never_negative
 
 
-def _end(path: HostPath, stretch: MemRange) -> Linear | None:
+def end_of(path: HostPath, stretch: MemRange) -> Linear | None:
     """The first byte past a range; None where it is open."""
     if stretch.size is not None:
         return linear(stretch.start).plus(linear(stretch.size))
@@ -68,10 +66,9 @@ def _end(path: HostPath, stretch: MemRange) -> Linear | None:
 
 def _by_sums(path: HostPath, a: MemRange, b: MemRange) -> Overlap | None:
     start_a, start_b = linear(a.start), linear(b.start)
-    end_a, end_b = _end(path, a), _end(path, b)
+    end_a, end_b = end_of(path, a), end_of(path, b)
     for end, start in ((end_a, start_b), (end_b, start_a)):
-        gap = start.plus(end, -1).number if end is not None else None
-        if gap is not None and gap >= 0:
+        if end is not None and start.plus(end, -1).never_negative:
             return Overlap(Meet.NEVER)
     if _empty(a) or _empty(b):
         return Overlap(Meet.NEVER)

@@ -25,6 +25,9 @@ from gpusafe.prove.host.zeroed import zeroed_signals
 from gpusafe.span import Span
 from gpusafe.verdict import Counterexample, Obligation, Site, Verdict
 
+PAIRS_LIMIT = 10_000
+"""Pairs on one path that conflict and are not ordered."""
+
 
 class PathCheck:
     """One path on its way into the ledger."""
@@ -42,8 +45,14 @@ class PathCheck:
 
     def run(self) -> None:
         """Ask everything about the path."""
-        for _, group in groupby(pairs(self.path, self.found, self.ordering), key=lambda pair: pair.second.op):
-            self.pairs_of(list(group))
+        unordered = 0
+        for index, group in groupby(pairs(self.path, self.found, self.ordering), key=lambda pair: pair.second.op):
+            together = list(group)
+            self.pairs_of(together)
+            unordered += sum(not pair.ordered for pair in together)
+            if unordered > PAIRS_LIMIT:
+                self.left_out(index)
+                break
         for index, why in self.found.unresolved:
             self.unknown(index, "GS901", f"what {the(self.path.ops[index].label)} touches is known", why)
         for index, op in enumerate(self.path.ops):
@@ -60,6 +69,19 @@ class PathCheck:
             self.at_place(index, obligation, since=0)
         for index, obligation in zeroed_signals(self.path, self.found, self.summaries):
             self.at_place(index, obligation)
+
+    def left_out(self, index: int) -> None:
+        """The pairs of the operations after one are not looked at: whatever is on the path is not proved."""
+        reason = (
+            f"more than {PAIRS_LIMIT} pairs of operations on one path that nothing orders, and not all were looked at"
+        )
+        for op in self.path.ops:
+            for depth, frame in enumerate(op.frames):
+                owner = Owner(frame.function, frame.function_span, depth)
+                if self.ledger.verdict(owner, ("left out", reason)) is None:
+                    question = f"all pairs of operations in `{frame.function}` meet only in order"
+                    obligation = Obligation("GS901", question, Verdict.UNKNOWN, self.path.ops[index].span, reason)
+                    self.ledger.add(owner, ("left out", reason), obligation)
 
     def pairs_of(self, together: list[Pair]) -> None:
         """The pairs of one operation with earlier ones.

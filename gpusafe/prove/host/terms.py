@@ -1,6 +1,6 @@
 """Host terms as Z3 integers.
 
-Unsigned host arithmetic is taken not to wrap (see :mod:`gpusafe.prove.host.linear`); casts that may truncate and bit
+Unsigned host arithmetic is taken not to wrap (see :mod:`gpusafe.dataflow.host_sums`); casts that may truncate and bit
 operations other than by constants are not encoded, and a term that holds one is a fresh unknown.
 """
 

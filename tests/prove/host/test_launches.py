@@ -16,11 +16,9 @@ HERE = Span("main.rs", 5, 9, 5, 40)
 BODY = Span("main.rs", 1, 1, 9, 1)
 
 
-def launch_of(value: Expr) -> Enqueue:
+def launch_of(value: Expr, at: Span = HERE) -> Enqueue:
     arg = LaunchArg("scalar", HERE, value=value)
-    return Enqueue(
-        (Frame("run", BODY, HERE),), "launch of `k`", "s", "launch", kernel="k", kernel_name="k", args=(arg,)
-    )
+    return Enqueue((Frame("run", BODY, at),), "launch of `k`", "s", "launch", kernel="k", kernel_name="k", args=(arg,))
 
 
 def path_of(op: Enqueue, *assumes: Expr) -> HostPath:
@@ -30,16 +28,19 @@ def path_of(op: Enqueue, *assumes: Expr) -> HostPath:
 class Asked:
     """Counts the launches that are asked, and proves them."""
 
-    def __init__(self) -> None:
+    def __init__(self, proves: bool = True) -> None:
+        self.proves = proves
         self.sites: list[LaunchSite] = []
 
     def __call__(self, _: KernelSummary, site: LaunchSite) -> tuple[Obligation, ...]:
         self.sites.append(site)
-        return (Obligation("GS114", "it stays inside", Verdict.PROVED, HERE),)
+        if self.proves:
+            return (Obligation("GS114", "it stays inside", Verdict.PROVED, site.op.span),)
+        return (Obligation("GS114", "it stays inside", Verdict.UNKNOWN, site.op.span, "no reason"),)
 
 
-def verdicts(*paths: HostPath) -> tuple[int, set[Verdict]]:
-    asked, ledger = Asked(), Ledger()
+def verdicts(*paths: HostPath, proves: bool = True) -> tuple[int, set[Verdict]]:
+    asked, ledger = Asked(proves), Ledger()
     launches = Launches({"k": cast(KernelSummary, None)}, asked)
     for path in paths:
         launches.check(path, ledger)
@@ -64,3 +65,10 @@ def test_a_place_with_too_many_different_launches_is_not_proved() -> None:
     count, found = verdicts(*paths)
     assert count == DIFFERENT_LIMIT
     assert found == {Verdict.PROVED, Verdict.UNKNOWN}
+
+
+def test_what_is_proved_of_a_launch_is_proved_of_the_same_launch_at_another_place() -> None:
+    n, there = Sym(USIZE, "n"), Span("main.rs", 6, 9, 6, 40)
+    here, elsewhere = path_of(launch_of(n)), path_of(launch_of(n, there))
+    assert verdicts(here, elsewhere) == (1, {Verdict.PROVED})
+    assert verdicts(here, elsewhere, proves=False) == (2, {Verdict.UNKNOWN})

@@ -36,6 +36,25 @@ class Linear:
         """The value, when it is known."""
         return None if self.terms else self.const
 
+    @property
+    def never_negative(self) -> bool:
+        """Whether it is at least zero whatever its atoms are: nothing is subtracted, and no atom can be negative."""
+        return self.const >= 0 and all(count > 0 and _counts_up(atom) for atom, count in self.terms)
+
+
+def holds_anyway(condition: Expr) -> bool:
+    """Whether a condition says nothing: one side is at least the other whatever the unknowns are."""
+    match condition:
+        case Binary(op=Op.LE, a=a, b=b) | Binary(op=Op.GE, a=b, b=a):
+            return linear(b).plus(linear(a), -1).never_negative
+        case Binary(op=Op.LT, a=a, b=b) | Binary(op=Op.GT, a=b, b=a):
+            return linear(b).plus(linear(a), -1).plus(Linear(1), -1).never_negative
+    return False
+
+
+def _counts_up(atom: Expr) -> bool:
+    return atom.type.kind == "int" and not atom.type.signed
+
 
 def linear(term: Expr, depth: int = 0) -> Linear:
     """A term as a sum; what is no sum or multiple is one atom."""
