@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from gpusafe.dataflow.concrete.floats import FUNCTIONS
+from gpusafe.dataflow.concrete.floats import computed
 from gpusafe.ir import expr as ex
 from gpusafe.ir import kernel as ir
 from gpusafe.ir.terms import children
@@ -49,7 +49,7 @@ class _Pass:
                 case ex.Var(name=name):
                     taint |= self.out.variables.get(name, CLEAN)
                 case ex.Opaque(name=name):
-                    if name not in FUNCTIONS and not name.startswith("int_to_f") and not name.endswith("_to_int"):
+                    if not computed(name):
                         taint.add("opaque")
                 case ex.PtrUnknown():
                     taint.add("opaque")

@@ -212,13 +212,15 @@ def analyse(
     for region, accesses in by_region.items():
         levels = (True,) if spaces[region] in SHARED else (True, False)
         for a, b, same_block in _pairs(accesses, levels):
+            kind = kind_of(a, b)
+            question = out.questions.setdefault((region, kind), Question(region, kind))
+            question.asked += 1
+            if apart_in_time(a, b, same_block):
+                continue
             asked += 1
             if asked > PAIR_LIMIT:
                 out.cut = True
                 return out
-            kind = kind_of(a, b)
-            question = out.questions.setdefault((region, kind), Question(region, kind))
-            question.asked += 1
             if len(question.failures) >= FAILURES_KEPT:
                 continue
             answer = _meet(setting, a, b, same_block)
@@ -241,9 +243,7 @@ def _pairs(accesses: list[Access], levels: tuple[bool, ...]) -> list[tuple[Acces
 
 
 def _meet(setting: Setting, a: Access, b: Access, same_block: bool) -> Answer:
-    """The answer for a pair; pairs with the same places and conditions are asked once."""
-    if apart_in_time(a, b, same_block):
-        return Answer("unsat")
+    """The answer for a pair that may meet in time; pairs with the same places and conditions are asked once."""
     key = (a.region, same_block, atomic_to_each_other(a, b, same_block), *(_asked(setting, x) for x in (a, b)))
     if key not in setting.memo:
         if settled(setting, a, b, same_block):

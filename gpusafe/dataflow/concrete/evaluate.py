@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import operator
+import struct
 from collections.abc import Callable
 from typing import Any
 
 from gpusafe.dataflow.arith import clip, fold
-from gpusafe.dataflow.concrete.floats import FUNCTIONS, compute
+from gpusafe.dataflow.concrete.floats import SAME_BITS, function, reinterpret
 from gpusafe.ir import expr as ir
 from gpusafe.ir.expr import Op, Type
 
@@ -87,24 +88,39 @@ def compile_expr(expr: ir.Expr) -> Fn:
             return _moved(compile_expr(p), compile_expr(o))
         case ir.Opaque(name="mapa", args=(p, rank)):
             return _peer(compile_expr(p), compile_expr(rank))
-        case ir.Opaque(name=name, args=args) if name in FUNCTIONS:
-            return _function(name, [compile_expr(a) for a in args])
+        case ir.Opaque(name=name, args=args) if (known := function(name)) is not None:
+            return _function(known, [compile_expr(a) for a in args])
+        case ir.Opaque(name=name, args=(a,), type=t) if name in SAME_BITS:
+            return _same_bits(a.type, t, compile_expr(a))
         case ir.Opaque(name=name, args=(a,), type=t) if name.startswith("int_to_f") or name.endswith("_to_int"):
             return _cast(t, a.type, compile_expr(a))
     return lambda env: UNKNOWN
 
 
-def _function(name: str, args: list[Fn]) -> Fn:
+def _function(compute: Callable[..., Any], args: list[Fn]) -> Fn:
     def call(env: Env) -> Any:
         values = [a(env) for a in args]
         if any(v is UNKNOWN for v in values):
             return UNKNOWN
         try:
-            return compute(name, values)
+            return compute(*values)
         except (ArithmeticError, ValueError, TypeError):
             return UNKNOWN
 
     return call
+
+
+def _same_bits(was: Type, to: Type, a: Fn) -> Fn:
+    def read(env: Env) -> Any:
+        value = a(env)
+        if value is UNKNOWN:
+            return UNKNOWN
+        try:
+            return reinterpret(value, was, to)
+        except (struct.error, KeyError, OverflowError, TypeError):
+            return UNKNOWN
+
+    return read
 
 
 def _typed(value: Any, type_: Type) -> Any:

@@ -115,7 +115,7 @@ def _declaration(r: Reader, tree: Tree) -> s.Stmt:
 
 def _expression(r: Reader, tree: Tree) -> s.Stmt:
     inner = next(named(tree), None)
-    declared = _pointer_to_array(r, inner) if inner is not None else None
+    declared = _pointer_to_array(r, inner) or _of_template(r, inner) if inner is not None else None
     if declared is not None:
         return s.Declare(r.span(tree), (declared,))
     return s.Evaluate(r.span(tree), r.expr(inner)) if inner is not None else s.Empty(r.span(tree))
@@ -141,6 +141,48 @@ def _pointer_to_array(r: Reader, tree: Tree) -> s.Variable | None:
     for length in lengths:
         kind = s.TypeArray(span, kind, length)
     return s.Variable(span, text(inside).lstrip("* "), s.TypePointer(span, kind), r.expr(right), frozenset())
+
+
+def _of_template(r: Reader, tree: Tree) -> s.Variable | None:
+    """``ns::tile<32> t = f()`` and ``ns::tile<32> t(g)``, which the grammar takes for two comparisons."""
+    parts = [tree]
+    while parts[-1].type == "comma_expression":  # `ns::tile<32, ns::block> t = f()`
+        last = parts.pop()
+        parts += [x for x in (last.child_by_field_name("left"), last.child_by_field_name("right")) if x is not None]
+    above = _sides(parts[-1], ">")
+    if above is None:
+        return None
+    first, declared = above if len(parts) == 1 else (parts[0], above[1])
+    below = _sides(first, "<")
+    if below is None or below[0].type not in ("identifier", "qualified_identifier"):
+        return None
+    args = [below[1], *parts[1:-1], *([above[0]] if len(parts) > 1 else [])]
+    span = r.span(tree)
+    kind = s.TypeName(span, text(below[0]).replace(" ", ""), tuple(r.expr(a) for a in args), False, False)
+    name, value = declared, None
+    if declared.type == "assignment_expression":
+        left, right = declared.child_by_field_name("left"), declared.child_by_field_name("right")
+        if left is None or right is None:
+            return None
+        name, value = left, r.expr(right)
+    elif declared.type == "call_expression":
+        func, listed = declared.child_by_field_name("function"), declared.child_by_field_name("arguments")
+        if func is None:
+            return None
+        given = r.arguments(listed)
+        name, value = func, given[0] if len(given) == 1 else s.Braces(span, given)
+    if name.type != "identifier":
+        return None
+    return s.Variable(span, text(name), kind, value, frozenset(), declared.type == "call_expression")
+
+
+def _sides(tree: Tree, operator: str) -> tuple[Tree, Tree] | None:
+    """Both sides of a comparison by this operator."""
+    left, right = tree.child_by_field_name("left"), tree.child_by_field_name("right")
+    sign = tree.child_by_field_name("operator")
+    if tree.type != "binary_expression" or left is None or right is None or sign is None or text(sign) != operator:
+        return None
+    return left, right
 
 
 def _condition(r: Reader, tree: Tree | None) -> tuple[s.Stmt | None, s.Expr | s.Variable]:
