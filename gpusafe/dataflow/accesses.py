@@ -135,6 +135,7 @@ class Trace:
     private: list[Access] = field(default_factory=list)  # of the thread's own arrays, where the index is computed
     ballots: dict[Term, Term] = field(default_factory=dict)  # votes of whole warps, and what was voted on
     shuffles: dict[Term, tuple[Term, Term]] = field(default_factory=dict)  # results: the value handed out, its lane
+    stored: dict[int, Term] = field(default_factory=dict)  # what stores write, by their number, where it is certain
     unknowns: dict[Term, frozenset[Term]] = field(default_factory=dict)
 
 

@@ -280,6 +280,8 @@ class Executor:
             access = self.record(target, stmt.size, "write", state, stmt.span, True, volatile=stmt.volatile)
             region = self.regions[access.region]
             if region.space is not Space.LOCAL:
+                if len(found) == 1:
+                    self.trace.stored[access.seq] = self.values.evaluate(stmt.value, state.env)
                 continue
             offset = constant_bytes(access.offset)
             prefix = f"{region.name}@"

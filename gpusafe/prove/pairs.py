@@ -12,10 +12,12 @@ from gpusafe.dataflow.intervals import Intervals
 from gpusafe.dataflow.linear import Linear, forced
 from gpusafe.dataflow.phases import Phase, PhasePoint, points, terms_of
 from gpusafe.dataflow.terms import Term
-from gpusafe.ir.kernel import Scope
+from gpusafe.ir.kernel import Order, Scope
 from gpusafe.prove.budget import QUERY, Budget, for_launches
 from gpusafe.prove.contents import facts_of_contents
 from gpusafe.prove.encode import Encoder, Thread
+from gpusafe.prove.published import published_facts
+from gpusafe.prove.tallies import tally_facts
 from gpusafe.prove.warp_values import warp_facts
 
 if TYPE_CHECKING:
@@ -48,9 +50,9 @@ class Setting:
     """What all queries of one kernel under one context share.
 
     ``flags``: atomic writes (by ``seq``) that one thread alone makes, once, with the values that do not tell of them.
-    ``winners``: regions of which each cell can be found zero by one read-modify-write only. ``locks``:
-    regions that are used as locks. ``counts``: for counters, how often a cell
-    can be added to at most. ``relied``: signals that some answer made use of.
+    ``winners``: regions of which each cell can be found zero by one read-modify-write only. ``locks``: regions that are
+    used as locks. ``counts``: for counters, how often a cell can be added to at most. ``tallies``: shared counters, and
+    what they come to at most. ``relied``: signals that some answer made use of.
 
     ``written``: regions that the launch writes. ``premises``: conditions on the launch (contract, host facts).
     ``counters``: regions that are only ever added to atomically, so that each addition gets a place of its own.
@@ -69,6 +71,7 @@ class Setting:
     winners: frozenset[str] = frozenset()
     locks: tuple[Lock, ...] = ()
     counts: dict[str, int] = field(default_factory=dict)
+    tallies: dict[str, int] = field(default_factory=dict)
     per_block: frozenset[str] = frozenset()
     rlimit: int = RLIMIT
     budget: Budget = field(default_factory=for_launches)
@@ -80,7 +83,13 @@ class Setting:
     def ordered_within(self) -> bool:
         """Whether something may order a write between two reads of one interval: a narrower barrier, or a signal."""
         narrow = any(b.scope in (Scope.WARP, Scope.CLUSTER) for b in self.trace.barriers)
-        return narrow or bool(self.flags or self.counters)
+        return narrow or (bool(self.flags or self.counters) and self._signals_order)
+
+    @property
+    def _signals_order(self) -> bool:
+        """Whether an atomic may order more than itself: by its own order, or by a fence."""
+        relaxed = (Order.WEAK, Order.RELAXED)
+        return bool(self.trace.fences) or any(r.access.order not in relaxed for r in self.trace.atomics)
 
     @property
     def one_grid_phase(self) -> bool:
@@ -148,6 +157,8 @@ def lemmas(enc: Encoder, setting: Setting) -> list[Z]:
     out: list[Z] = []
     if enc.fresh and (setting.trace.ballots or setting.trace.shuffles):
         out += warp_facts(enc, setting.trace)
+    if enc.loads:
+        out += published_facts(enc, setting.trace, setting.per_block)
     out += enc.spread()
     for i, (x, one) in enumerate(enc.loads):
         for y, two in enc.loads[i + 1 :]:
@@ -161,7 +172,7 @@ def lemmas(enc: Encoder, setting: Setting) -> list[Z]:
             if one is not two:
                 out += _tickets(enc, setting, x, y, one, two)
                 out += _one_winner(enc, setting, x, y, one, two)
-    return out
+    return out + tally_facts(enc, setting.trace, setting.tallies)
 
 
 def _same_loads(enc: Encoder, setting: Setting, x: Term, y: Term, one: Thread, two: Thread) -> list[Z]:
@@ -193,7 +204,8 @@ def _load_phase(load: Term) -> Phase:
 def _tickets(enc: Encoder, setting: Setting, x: Term, y: Term, one: Thread, two: Thread) -> list[Z]:
     """Additions to one counter reserve disjoint stretches."""
     assert isinstance(x.data, tuple) and isinstance(y.data, tuple)
-    if x.data[0] != y.data[0] or x.data[0] not in setting.counters or x.type != y.type:
+    known = x.data[0] in setting.counters or x.data[0] in setting.tallies
+    if x.data[0] != y.data[0] or not known or x.type != y.type:
         return []
     if x.data[2] != "add" or y.data[2] != "add" or (x.data[0] in setting.per_block and not enc.same_block):
         return []
@@ -203,9 +215,10 @@ def _tickets(enc: Encoder, setting: Setting, x: Term, y: Term, one: Thread, two:
     if one.home or two.home:  # they may be one thread, in one turn of its loops
         same = z3.And(same, _two_additions(enc, x, y, one, two))
     out = [z3.Implies(same, z3.Or(a + by_a <= b, b + by_b <= a))]
-    if setting.trace.shuffles and (x.args[1].const is None or y.args[1].const is None):
+    handed_on = setting.trace.shuffles and (x.args[1].const is None or y.args[1].const is None)
+    if x.data[0] in setting.counters and (handed_on or one.home or two.home):
         setting.relied.add(str(x.data[0]))
-        out += [a + by_a <= x.type.high, b + by_b <= x.type.high]
+        out += [a >= 0, a + by_a <= x.type.high, b >= 0, b + by_b <= x.type.high]
     return out
 
 

@@ -31,6 +31,7 @@ from gpusafe.prove.pairs_enumerated import apart
 from gpusafe.prove.pairs_handed_over import counts, flags, winners
 from gpusafe.prove.pairs_locked import locks
 from gpusafe.prove.pairs_quick import settled
+from gpusafe.prove.tallies import is_total, tallies
 
 FAILURES_KEPT = 6
 PAIR_LIMIT = 4000
@@ -133,8 +134,9 @@ def setting_of(
 ) -> Setting:
     """What the queries about a trace share."""
     written = frozenset(a.region for a in trace.accesses if a.writes)
-    counters = frozenset(r for r in written if _counts(trace, r, context.specials))
     per_block = frozenset(r.name for r in kernel.regions if r.space in SHARED)
+    known = tallies(trace, per_block, context.specials)
+    counters = frozenset(r for r in written if _counts(trace, r, context.specials, known))
     whole = whole_regions(kernel, context)
     base = Setting(
         trace,
@@ -145,6 +147,7 @@ def setting_of(
         frozenset(r for r in whole if r[0] in kernel.injective),
         monotone=frozenset(r for r in whole if r[0] in kernel.monotone),
         per_block=per_block,
+        tallies=known,
         rlimit=rlimit,
         budget=budget if budget is not None else for_launches(),
     )
@@ -154,7 +157,7 @@ def setting_of(
     return replace(base, flags=flags(base), counts=counts(base, context))
 
 
-def _counts(trace: Trace, region: str, specials: dict[str, Term]) -> bool:
+def _counts(trace: Trace, region: str, specials: dict[str, Term], totals: dict[str, int]) -> bool:
     """Whether a region is only ever added to, by amounts that are not negative and too small to come round."""
     accesses = [a for a in trace.accesses if a.region == region]
     if any(a.mode != "atomic" or a.op not in ("add", "load") for a in accesses):
@@ -164,7 +167,8 @@ def _counts(trace: Trace, region: str, specials: dict[str, Term]) -> bool:
     threads = prod(n or 1 for n in sizes) if len(sizes) == 6 and None not in sizes else ADDERS
     for result in trace.atomics:
         if result.access.region == region and result.access.op == "add":
-            low, high = ranges.of(result.operands[0])
+            total = is_total(result.operands[0], totals)
+            low, high = (0, totals[total]) if total is not None else ranges.of(result.operands[0])
             if low < 0 or high * threads > result.type.high:
                 return False
     return True
