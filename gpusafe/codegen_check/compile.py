@@ -90,7 +90,18 @@ def _without_plain_opt(flags: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f for f in flags if f != "-O" and not f.startswith("-Ctarget-cpu="))
 
 
+_MACHINE = re.compile(
+    r"No space left on device|Disk quota exceeded|Read-only file system|File too large|Too many open files|"
+    r"Input/output error|[Cc]annot allocate memory|out of memory|memory allocation of \d+ bytes failed|"
+    r"IO failure on output stream|Resource temporarily unavailable"
+)
+"""What rustc and LLVM say where the machine fails them: no fault of the program, and another time it may work."""
+
+
 def _failure(outcome: Outcome) -> Compiled:
+    machine = _MACHINE.search(outcome.stderr)
+    if machine:
+        return Compiled(None, "tool", (Complaint(f"rustc could not do its work: {machine[0]}"),))
     backend = re.search(r"LLVM ERROR: (.*)", outcome.stderr)
     if backend:
         return Compiled(None, "backend", (Complaint(f"LLVM: {backend[1].strip().rstrip('.')}"),))

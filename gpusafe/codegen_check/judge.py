@@ -101,6 +101,8 @@ class Judge:
         compiled = built.compiled
         ours = self.kernel.dialect != "ptx-kernel"
         if compiled.kind != "backend" or ours:
+            if compiled.kind == "backend" and "Cannot select" in compiled.reason:
+                return _skip(target, f"not for this target: {compiled.reason}")
             missing = _missing_name(compiled.complaints, built.foreign)
             why = f"unconfirmed: api not stubbed: {missing}" if missing and not built.as_is else compiled.reason
             return _skip(target, why if missing else f"not compiled: {why}")
@@ -135,7 +137,7 @@ class Judge:
     def _not_assembled(self, built: Built, unit: Unit, assembled: Assembled, target: Target) -> Judged:
         if assembled.problem:
             return _skip(target, f"not assembled: {assembled.problem}")
-        if not target.asked and all(needs_newer_target(e) for e in assembled.errors):
+        if not (target.asked and built.as_is) and all(needs_newer_target(e) for e in assembled.errors):
             return _skip(target, f"not for this target: {assembled.errors[0].message}")
         faults = []
         for error in assembled.errors:

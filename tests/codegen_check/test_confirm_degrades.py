@@ -76,6 +76,12 @@ def test_in_auto_mode_core_is_not_built(program: tuple[Workspace, Kernel], tmp_p
         ("exit 7", "status 7"),
         ("exit 0", "left no PTX"),
         ("echo 'error: internal compiler error: unexpected panic' >&2; exit 101", "internal compiler error"),
+        ("echo 'error: failed to write to `/t/x`: No space left on device (os error 28)' >&2; exit 1", "No space left"),
+        (
+            "echo 'LLVM ERROR: IO failure on output stream: No space left on device' >&2; exit 101",
+            "could not do its work",
+        ),
+        ("echo 'LLVM ERROR: out of memory' >&2; kill -6 $$", "out of memory"),
     ],
 )
 def test_a_compiler_that_fails_costs_the_confirmation_only(
@@ -84,6 +90,27 @@ def test_a_compiler_that_fails_costs_the_confirmation_only(
     ((status, detail),) = reasons(program, Toolchain(fake_rustc(tmp_path, script), None), tmp_path)
     assert status == "skipped"
     assert words in detail
+
+
+def test_a_full_disk_is_not_remembered(program: tuple[Workspace, Kernel], tmp_path: Path) -> None:
+    lines = ".version 7.0\\n.target sm_80\\n.visible .entry k()\\n{\\nret;\\n}\\n"
+    works = f'for a; do case "$a" in asm=*) printf "{lines}" > "${{a#asm=}}";; esac; done'
+    full = "echo 'LLVM ERROR: IO failure on output stream: No space left on device' >&2; exit 101"
+    script = f"if [ -e {tmp_path}/room ]; then {works}; else {full}; fi"
+    tools = Toolchain(fake_rustc(tmp_path, script), None)
+    assert {status for status, _ in reasons(program, tools, tmp_path)} == {"skipped"}
+    (tmp_path / "room").touch()
+    assert {status for status, _ in reasons(program, tools, tmp_path)} == {"confirmed"}
+
+
+@pytest.mark.parametrize(
+    "left", [".version 7.0\\n.target sm_80\\n.visible .entry k()\\n{\\nret;", ".version 7.0\\n.target sm_80\\n"]
+)
+def test_ptx_that_is_cut_off_is_skipped(program: tuple[Workspace, Kernel], tmp_path: Path, left: str) -> None:
+    script = f'for a; do case "$a" in asm=*) printf "{left}" > "${{a#asm=}}";; esac; done'
+    ((status, detail),) = reasons(program, Toolchain(fake_rustc(tmp_path, script), None), tmp_path)
+    assert status == "skipped"
+    assert "does not end" in detail or "no entry" in detail
 
 
 def test_ptx_that_cannot_be_read_is_skipped(program: tuple[Workspace, Kernel], tmp_path: Path) -> None:
