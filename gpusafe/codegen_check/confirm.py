@@ -13,6 +13,7 @@ from gpusafe.codegen_check.core_library import SetupError, ready_sysroot, setup_
 from gpusafe.codegen_check.crate_source import find_source, meant_shared
 from gpusafe.codegen_check.flags import Flags, Target, flags_of, targets_for
 from gpusafe.codegen_check.host_side import shared_with_host
+from gpusafe.codegen_check.includes import read_outside
 from gpusafe.codegen_check.judge import Confirmation, Judge, merge
 from gpusafe.codegen_check.kept import Kept, cache_folder
 from gpusafe.codegen_check.shim_library import shim_externs
@@ -120,6 +121,11 @@ def _confirm_one(
         source = find_source(workspace, kernel)
         if source is None:
             return _skipped(asked, flags, "the kernel's function was not found in the source (made by a macro?)")
+        outside = read_outside(source)
+        if outside is not None:
+            return _skipped(
+                asked, flags, f"`{outside}` reads a file outside of the workspace, or one that is not known"
+            )
         flags = flags_of(workspace.sources.get(kernel.span.file, ""))
         if not flags.passed and not flags.refused:
             flags = flags_of(source.root_file.text)
