@@ -30,15 +30,7 @@ def coherences(s: Structure, rf: Relation, causes: Causes) -> Iterator[tuple[Rel
     caused_by = rel.inverse(causes.cause)
     if any(rel.intersection(rf, caused_by)):  # Causality, whatever the order of writes
         return
-    size = len(s.events)
-    start = rel.empty(size)
-    for write in s.writes:
-        mine = s.same_cell[write] & s.write_set
-        if s.events[write].thread < 0:
-            start[write] = mine & ~(1 << write)
-        else:
-            start[write] = causes.cause[write] & mine
-    todo = [rel.closure(start)]
+    todo = [_least(s, causes)]
     readers = rel.inverse(rf)
     seen: set[tuple[int, ...]] = set()
     while todo:
@@ -57,6 +49,25 @@ def coherences(s: Structure, rf: Relation, causes: Causes) -> Iterator[tuple[Rel
             wider = list(co)
             wider[a] |= 1 << b
             todo.append(rel.closure(wider))
+
+
+def viable(s: Structure, rf: Relation, causes: Causes) -> bool:
+    """Whether the axioms may hold yet, with some reads and fences not settled: more of them never allow more."""
+    caused_by = rel.inverse(causes.cause)
+    co = _least(s, causes)
+    return rel.irreflexive(co) and consistent(s, rf, co, rel.compose(rel.inverse(rf), co), caused_by)
+
+
+def _least(s: Structure, causes: Causes) -> Relation:
+    """The order of writes that causality asks for."""
+    start = rel.empty(len(s.events))
+    for write in s.writes:
+        mine = s.same_cell[write] & s.write_set
+        if s.events[write].thread < 0:
+            start[write] = mine & ~(1 << write)
+        else:
+            start[write] = causes.cause[write] & mine
+    return rel.closure(start)
 
 
 def _unordered(s: Structure, co: Relation) -> tuple[int, int] | None:

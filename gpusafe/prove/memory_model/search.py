@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import product
 
 from gpusafe.errors import GpusafeError
 from gpusafe.parse.litmus import ThreadCode
 from gpusafe.prove.memory_model import relation as rel
-from gpusafe.prove.memory_model.axioms import coherences, fence_order, no_thin_air
+from gpusafe.prove.memory_model.axioms import coherences, fence_order, no_thin_air, viable
 from gpusafe.prove.memory_model.barriers import meetings
-from gpusafe.prove.memory_model.causality import causes
+from gpusafe.prove.memory_model.causality import Causes, causes
 from gpusafe.prove.memory_model.execution import Execution
 from gpusafe.prove.memory_model.relation import Relation
 from gpusafe.prove.memory_model.structure import Structure, structure
@@ -48,27 +49,87 @@ def _served(chosen: tuple[Trace, ...], initial: dict[str, int]) -> bool:
 def executions(
     s: Structure, threads: tuple[ThreadCode, ...], traces: tuple[Trace, ...], *, limit: int = CANDIDATES
 ) -> Iterator[Execution]:
-    """All executions of the chosen traces that the axioms allow, with least coherence."""
+    """All executions of the chosen traces that the axioms allow, with least coherence.
+
+    Who reads whom, and then the order of fence.sc, are chosen step by step. All axioms forbid: what is forbidden with
+    some of the choices made stays so with more of them, and is not followed any further.
+    """
     met = meetings(s, threads, traces)
     if met is None:
         return
-    fences = sc_orders(s)
-    sources = [_sources(s, read) for read in s.reads]
-    count = 0
-    for chosen in product(*sources):
-        count += 1
-        if count > limit:
-            raise GpusafeError("litmus: too many candidate executions")
-        rf = rel.of(len(s.events), zip(chosen, s.reads, strict=True))
-        if not no_thin_air(s, rf):
-            continue
-        for sync_barrier in met:
-            for sync_fence in fences:
-                caused = causes(s, rf, sync_fence, sync_barrier)
-                if not fence_order(sync_fence, caused):
-                    continue
+    budget = _Budget(limit)
+    for sync_barrier in met:
+        for rf in _reads_from(s, sync_barrier, budget):
+            for sync_fence, caused in _fences(s, rf, sync_barrier, budget):
                 for co, fr in coherences(s, rf, caused):
                     yield Execution(s, traces, rf, co, fr, sync_fence, sync_barrier, caused)
+
+
+@dataclass(slots=True)
+class _Budget:
+    """How many candidates may be looked at."""
+
+    left: int
+
+    def take(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise GpusafeError("litmus: too many candidate executions")
+
+
+def _reads_from(s: Structure, sync_barrier: Relation, budget: _Budget) -> Iterator[Relation]:
+    """Who reads whom, as far as the axioms allow it before fences are ordered."""
+    sources = sorted(((_sources(s, read), read) for read in s.reads), key=lambda found: len(found[0]))
+    certain = rel.intersection(_in_order(s), s.po)
+    todo: list[tuple[int, ...]] = [()]
+    while todo:
+        chosen = todo.pop()
+        budget.take()
+        rf = rel.of(len(s.events), ((w, read) for w, (_, read) in zip(chosen, sources, strict=False)))
+        if not no_thin_air(s, rf) or not viable(s, rf, causes(s, rf, certain, sync_barrier)):
+            continue
+        if len(chosen) == len(sources):
+            yield rf
+            continue
+        of_next, read = sources[len(chosen)]
+        taken = {w for w, (_, other) in zip(chosen, sources, strict=False) if _exclude_each_other(s, w, read, other)}
+        todo.extend((*chosen, w) for w in reversed(of_next) if w not in taken)
+
+
+def _exclude_each_other(s: Structure, write: int, one: int, two: int) -> bool:
+    """Whether two reads cannot both read ``write``: they are of atomics, of which one sees the other (Atomicity)."""
+    a, b = (next(rel.bits(s.rmw[read]), None) for read in (one, two))
+    if a is None or b is None:
+        return False
+    together = s.ms[a] >> b & 1 and s.ms[one] >> b & 1 and s.ms[two] >> a & 1
+    return bool(together) and (s.events[write].thread < 0 or bool(s.ms[write] >> one & s.ms[write] >> two & 1))
+
+
+def _fences(s: Structure, rf: Relation, sync_barrier: Relation, budget: _Budget) -> Iterator[tuple[Relation, Causes]]:
+    """The orders of morally strong fence.sc that the axioms allow, with the causality that follows."""
+    possible = _in_order(s)
+    todo = [rel.intersection(possible, s.po)]
+    pairs = [(a, b) for a in s.sc_fences for b in s.sc_fences if a < b and s.ms[a] >> b & 1]
+    while todo:
+        order = todo.pop()
+        budget.take()
+        caused = causes(s, rf, order, sync_barrier)
+        if not rel.acyclic(rel.union(order, s.po)) or not viable(s, rf, caused) or not fence_order(order, caused):
+            continue
+        pair = next(((a, b) for a, b in pairs if not (order[a] >> b & 1 or order[b] >> a & 1)), None)
+        if pair is None:
+            yield order, caused
+            continue
+        for a, b in (pair[::-1], pair):
+            wider = list(order)
+            wider[a] |= 1 << b
+            todo.append(wider)
+
+
+def _in_order(s: Structure) -> Relation:
+    """All pairs of morally strong fence.sc."""
+    pairs = ((a, b) for a in s.sc_fences for b in s.sc_fences if a != b and s.ms[a] >> b & 1)
+    return rel.of(len(s.events), pairs)
 
 
 def _sources(s: Structure, read: int) -> list[int]:
