@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from gpusafe.dataflow.host import branches, calls, indexing, loops, macro_calls, raw_memory, scalars, terms
@@ -221,7 +222,9 @@ def _reference(m: Machine, expr: ast.Ref, expect: ast.Type | None) -> Value:
             return View(view.buffer, view.start, view.length, view.elem_bytes, expr.mutable)
     if isinstance(expr.operand, ast.Unary) and expr.operand.op == "*":
         inner = chain(cell)[-1]
-        if isinstance(inner.value, (SliceVal, MemSlice, View)):
+        if isinstance(inner.value, (SliceVal, MemSlice)):
+            return replace(inner.value, mutable=expr.mutable)
+        if isinstance(inner.value, View):
             return inner.value
     return RefVal(cell, expr.mutable)
 

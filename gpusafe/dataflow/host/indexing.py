@@ -162,6 +162,14 @@ def device_view(
     return View(buffer, start, count, elem_bytes, mutable)
 
 
+def element(cell: Cell) -> MemSlice | None:
+    """The tracked memory of a place that is one element of it."""
+    found = cell.value
+    if isinstance(found, MemSlice) and (cell.name == "element" or (found.length == 1 and found.elem_bytes is None)):
+        return found
+    return None
+
+
 def read_place(m: Machine, cell: Cell, span: Span, mode: str = "read") -> None:
     """Reading a place that is an element of tracked memory is an access by the host; its value is not known."""
     found = chain(cell)[-1]

@@ -48,7 +48,8 @@ def to_iter(m: Machine, value: Value, span: Span, how: str = "into_iter") -> Ite
         case SeqVal():
             return borrowed(m, Cell(value), True, span) if how != "into_iter" else _owned(m, value)
         case SliceVal() | MemSlice() | Buffer():
-            return borrowed(m, Cell(value), how == "iter_mut", span)
+            mutable = how == "iter_mut" or (how == "into_iter" and getattr(value, "mutable", False))
+            return borrowed(m, Cell(value), mutable, span)
         case BagVal():
             return entries(m, value, how)
         case StructVal(name="Option", fields=fields):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from gpusafe.dataflow.host import terms
-from gpusafe.dataflow.host.access import deref
+from gpusafe.dataflow.host.access import deref, host_slice, touch_slice
 from gpusafe.dataflow.host.blocks import bind_value, take_or_ref
 from gpusafe.dataflow.host.fields import field_cell
+from gpusafe.dataflow.host.handles import MemSlice
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.names import constant
 from gpusafe.dataflow.host.values import (
@@ -159,12 +161,38 @@ def _slice(m: Machine, items: Sequence[ast.Pat], cell: Cell, by_ref: bool) -> Ma
     elif isinstance(target, SliceVal) and target.seq.items is not None and isinstance(target.start, int):
         count = target.length if isinstance(target.length, int) else 0
         cells = target.seq.items[target.start : target.start + count]
+    memory = host_slice(target)
+    if memory is not None:
+        return _memory_slice(m, items, memory, cell.value, by_ref)
     if cells is None:
         return _all([None, *(bind(m, p, Cell(_unknown_part(m, target)), by_ref) for p in items)])
     rest = any(isinstance(p, ast.PatRest) for p in items)
     if (len(cells) != len(items)) if not rest else (len(cells) < len(items) - 1):
         return False
     return _tuple(m, items, Cell(TupleVal(cells)), by_ref)
+
+
+def _memory_slice(m: Machine, items: Sequence[ast.Pat], memory: MemSlice, target: Value, by_ref: bool) -> Match:
+    """A slice pattern on memory that a device may use: the variables are references into it."""
+    if not m.dry:
+        touch_slice(m, memory, "write" if getattr(target, "mutable", False) else "read", items[0].span)
+    rest = next((i for i, p in enumerate(items) if _is_rest(p)), None)
+    length = terms.known(memory.length)
+    if length is not None and (length != len(items) if rest is None else length < len(items) - 1):
+        return False
+    results: list[Match] = [None if length is None else True]
+    for index, item in enumerate(items):
+        if rest is None or index < rest:
+            start = terms.add(memory.start, index)
+            part = Cell(replace(memory, start=start, length=1, mutable=True), "element") if start is not None else None
+        else:
+            part = Cell(memory) if index == rest else Cell(memory, "element")
+        results.append(bind(m, item, part or Cell(memory, "element"), by_ref))
+    return _all(results)
+
+
+def _is_rest(pat: ast.Pat) -> bool:
+    return isinstance(pat, ast.PatRest) or (isinstance(pat, ast.PatIdent) and isinstance(pat.sub, ast.PatRest))
 
 
 def _all(results: Sequence[Match]) -> Match:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpusafe.dataflow.host import terms
-from gpusafe.dataflow.host.access import peel, touch_slice
+from gpusafe.dataflow.host.access import peel, touch, touch_slice
 from gpusafe.dataflow.host.handles import MemSlice, Pointer
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.results import Found
@@ -37,8 +37,8 @@ def _access(m: Machine, value: Value, count: Value, mode: str, span: Span) -> No
         slice_ = stretch(m, found, count)
         if slice_ is not None:
             touch_slice(m, slice_, mode, span)
-    elif isinstance(found, MemSlice):
-        touch_slice(m, found, mode, span)
+    else:
+        touch(m, found, mode, span)
 
 
 def copy(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
@@ -60,6 +60,26 @@ def write(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Valu
     return unit()
 
 
+def fill(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
+    """``ptr::write_bytes(p, byte, count)``."""
+    _access(m, args[0], peel(args[2]), "write", expr.span)
+    return unit()
+
+
+def replaced(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
+    """``ptr::replace(p, v)``."""
+    _access(m, args[0], 1, "write", expr.span)
+    return Unknown("what a raw pointer points to")
+
+
+def swap(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
+    """``ptr::swap(a, b)`` and ``ptr::swap_nonoverlapping(a, b, count)``."""
+    count: Value = peel(args[2]) if len(args) > 2 else 1
+    for arg in args[:2]:
+        _access(m, arg, count, "write", expr.span)
+    return unit()
+
+
 def method(m: Machine, pointer: Pointer, name: str, args: list[Value], expr: ast.MethodCall) -> Found | None:
     """Methods of raw pointers."""
     span = expr.name_span
@@ -70,14 +90,21 @@ def method(m: Machine, pointer: Pointer, name: str, args: list[Value], expr: ast
         case "write" | "write_volatile" | "write_unaligned":
             _access(m, pointer, 1, "write", span)
             return Found(unit())
+        case "replace" | "swap":
+            _access(m, pointer, 1, "write", span)
+            if name == "swap":
+                _access(m, args[0], 1, "write", span)
+            return Found(Unknown("what a raw pointer points to") if name == "replace" else unit())
         case "write_bytes":
             _access(m, pointer, peel(args[1]), "write", span)
             return Found(unit())
         case "copy_from" | "copy_from_nonoverlapping":
+            _access(m, args[0], peel(args[1]), "read", span)
             _access(m, pointer, peel(args[1]), "write", span)
             return Found(unit())
         case "copy_to" | "copy_to_nonoverlapping":
             _access(m, pointer, peel(args[1]), "read", span)
+            _access(m, args[0], peel(args[1]), "write", span)
             return Found(unit())
     from gpusafe.dataflow.host.cust import pointer_method
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpusafe.dataflow.host import terms
-from gpusafe.dataflow.host.access import peel, touch_cell
+from gpusafe.dataflow.host.access import peel, touch, touch_cell
 from gpusafe.dataflow.host.handles import Buffer, MemSlice, Pointer
 from gpusafe.dataflow.host.indexing import read_place
 from gpusafe.dataflow.host.machine import Machine
@@ -21,6 +21,8 @@ def binary(m: Machine, expr: ast.Binary, expect: ast.Type | None) -> Value:
         return _logical(m, expr, op)
     left = m.value(expr.left, expect)
     right = m.value(expr.right, expect)
+    for side, part in ((left, expr.left), (right, expr.right)):
+        touch(m, side, "read", part.span)
     if op is None:
         return Unknown("the result of an operator")
     return operate(m, op, left, right, expr)
@@ -85,6 +87,7 @@ def _logical(m: Machine, expr: ast.Binary, op: Op) -> Value:
 def compound(m: Machine, expr: ast.Assign) -> None:
     """``place op= value``."""
     right = m.value(expr.value)
+    touch(m, right, "read", expr.value.span)
     target = m.place(expr.target)
     while isinstance(target.value, RefVal):
         target = target.value.cell

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gpusafe.dataflow.host import terms
 from gpusafe.dataflow.host.access import host_slice, peel, touch, touch_slice
 from gpusafe.dataflow.host.handles import MemSlice
@@ -9,7 +11,7 @@ from gpusafe.dataflow.host.indexing import at, sub_range
 from gpusafe.dataflow.host.iterators import borrowed
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.results import Found
-from gpusafe.dataflow.host.values import Cell, IterVal, RangeVal, RefVal, SeqVal, TupleVal, Unknown, Value, some, unit
+from gpusafe.dataflow.host.values import Cell, IterVal, RangeVal, RefVal, SeqVal, TupleVal, Unknown, Value, none, some, unit
 from gpusafe.ir.expr import Op
 from gpusafe.parse.rust import ast
 
@@ -78,9 +80,8 @@ def call(
             return Found(SeqVal("vec", None, slice_.length))
         case "as_slice" | "as_mut_slice" | "as_ref" | "as_mut":
             return Found(MemSlice(slice_.memory, slice_.start, slice_.length, slice_.elem_bytes, "mut" in name))
-        case "get" | "get_mut" | "first" | "last":
-            touch_slice(m, slice_, "read", span)
-            return Found(some(Unknown("an element of a buffer")))
+        case "get" | "get_mut" | "first" | "last" | "first_mut" | "last_mut":
+            return Found(_get(m, slice_, name, args, expr))
         case "chunks" | "chunks_exact" | "chunks_mut" | "chunks_exact_mut":
             return Found(_chunks(slice_, peel(args[0]), name))
         case "split_at" | "split_at_mut":
@@ -96,6 +97,24 @@ def call(
             offset = terms.mul(slice_.start, size) if size else 0
             return Found(Pointer(slice_.memory, offset, size))
     return None
+
+
+def _get(m: Machine, slice_: MemSlice, name: str, args: list[Value], expr: ast.MethodCall) -> Value:
+    """``get(i)``, ``get(a..b)``, ``first()`` and the like: a reference into the memory, if there is such an element."""
+    mode = "write" if name.endswith("mut") else "read"
+    index: Value = peel(args[0]) if args else 0 if name.startswith("first") else terms.sub(slice_.length, 1)
+    if isinstance(index, RangeVal):
+        part = sub_range(m, slice_, index, expr.span)
+        assert isinstance(part, MemSlice)
+        return some(replace(part, mutable=mode == "write"))
+    inside = terms.binary(Op.LT, index if args else 0, slice_.length)
+    words = f"{m.source_text(expr)} is Some"
+    if not m.decide(inside if inside is not None else Unknown("a bound"), words, expr.span):
+        return none()
+    place = at(m, Cell(slice_), index if index is not None else Unknown("an index"), expr.span)
+    assert isinstance(place.value, MemSlice)
+    touch_slice(m, place.value, mode, expr.name_span)
+    return some(RefVal(place, mode == "write"))
 
 
 def _chunks(slice_: MemSlice, size: Value, name: str) -> IterVal:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gpusafe.dataflow.host import raw_memory, terms, threads
-from gpusafe.dataflow.host.access import deref, peel
+from gpusafe.dataflow.host.access import deref, host_slice, peel, touch, touch_slice
 from gpusafe.dataflow.host.accounting import keep_by_hand, leak
 from gpusafe.dataflow.host.drops import owns, take
-from gpusafe.dataflow.host.foreign import not_followed
+from gpusafe.dataflow.host.foreign import handles_in, mention_gap, not_followed
 from gpusafe.dataflow.host.handles import MemSlice, Pointer
+from gpusafe.dataflow.host.indexing import element
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.results import Found
 from gpusafe.dataflow.host.signals import PanicSignal
@@ -24,6 +25,7 @@ from gpusafe.dataflow.host.values import (
     RefVal,
     SeqVal,
     SharedVal,
+    SliceVal,
     StructVal,
     TypeVal,
     Unknown,
@@ -72,19 +74,52 @@ def call_path(m: Machine, full: tuple[str, ...], args: list[Value], expr: ast.Ex
     if handler is not None:
         return Found(handler(m, args, expr, path))
     if len(full) >= 2 and full[-2] in _COLLECTIONS:
-        return _collection(m, full[-2], full[-1], args)
+        return _collection(m, full[-2], full[-1], args, expr)
     if len(full) >= 2 and full[-1] in ("new", "default") and full[-2].startswith("Atomic"):
         return Found(TypeVal("atomic"))
     if full[:1] in (("std",), ("core",), ("alloc",)) and not any(owns(m, a) for a in args):
-        not_followed(m, "::".join(full[-2:]), [a for a in args if getattr(a, "mutable", False)], expr.span)
+        if full[-2:] not in _LOOKS_ONLY_AT_ADDRESSES:
+            _unknown(m, "::".join(full[-2:]), args, expr)
         return Found(Unknown(f"the result of `{'::'.join(full)}`"))
     return None
+
+
+_LOOKS_ONLY_AT_ADDRESSES = frozenset(
+    [
+        ("ptr", "eq"),
+        ("ptr", "addr_eq"),
+        ("Arc", "ptr_eq"),
+        ("Rc", "ptr_eq"),
+        ("Arc", "strong_count"),
+        ("Rc", "strong_count"),
+        ("mem", "align_of_val"),
+        ("any", "type_name_of_val"),
+        ("mem", "discriminant"),
+    ]
+)
+
+
+def _unknown(m: Machine, name: str, args: list[Value], expr: ast.Expr) -> None:
+    """What a function of std that is not modelled may do with what it got: look at host memory, or anything else."""
+    reaching = [a for a in args if handles_in(a)]
+    if all(host_slice(a) is not None and isinstance(a, _PLAIN) for a in reaching):
+        for arg in reaching:
+            touch(m, arg, "read", expr.span)
+            if getattr(arg, "mutable", False):
+                touch(m, arg, "write", expr.span)
+        return
+    mention_gap(m, f"what `{name}` does is not modelled", reaching, expr.span)
+
+
+_PLAIN = (MemSlice, SliceVal, SeqVal, RefVal)
 
 
 _COLLECTIONS = frozenset(["Vec", "VecDeque", "HashMap", "BTreeMap", "HashSet", "BTreeSet", "String", "SmallVec"])
 
 
-def _collection(m: Machine, kind: str, name: str, args: list[Value]) -> Found | None:
+def _collection(m: Machine, kind: str, name: str, args: list[Value], expr: ast.Expr) -> Found | None:
+    for arg in args:
+        touch(m, arg, "read", expr.span)
     if kind == "String":
         return Found(TypeVal("text"))
     if name in ("new", "with_capacity", "default"):
@@ -97,11 +132,12 @@ def _collection(m: Machine, kind: str, name: str, args: list[Value]) -> Found | 
             inner.kind = "vec"
             return Found(inner)
         if isinstance(inner, IterVal):
-            from gpusafe.dataflow.host.iterators import drain
+            from gpusafe.dataflow.host.iterators import drain, sampled
 
             values = drain(m, inner)
             if values is not None:
                 return Found(SeqVal("vec", [Cell(v) for v in values], len(values), inner.elem))
+            sampled(m, inner, expr.span)
         return Found(SeqVal("vec", None, m.symbol("length")))
     return None
 
@@ -120,6 +156,18 @@ def _same(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Valu
 
 def _shared(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
     return SharedVal(RcBox(Cell(args[0] if args else unit())))
+
+
+def _copied(keeps: PathCall) -> PathCall:
+    """``Box::from(x)`` and the like: a slice is copied, anything else is kept."""
+
+    def build(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
+        if args and isinstance(args[0], MemSlice):
+            touch(m, args[0], "read", expr.span)
+            return SeqVal("vec", None, args[0].length)
+        return keeps(m, args, expr, path)
+
+    return build
 
 
 def _clone_shared(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
@@ -230,9 +278,19 @@ def _raw_slice(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) ->
 
 
 def _swap(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Value:
-    a = _pointee(args[0])
+    sides = [_pointee(a) for a in args[: 2 if path.last == "swap" else 1]]
+    a, b = sides[0], sides[-1]
+    inside = [element(cell) for cell in sides]
+    for slice_ in inside:
+        if slice_ is not None:
+            touch_slice(m, slice_, "write", expr.span)
+    if any(slice_ is not None for slice_ in inside):
+        for cell, slice_ in zip(sides, inside, strict=True):
+            if slice_ is None:
+                m.drop(cell.value, expr.span, cell.name)
+                cell.value = Unknown("an element of a buffer")
+        return unit() if path.last == "swap" else Unknown("an element of a buffer")
     if path.last == "swap":
-        b = _pointee(args[1])
         a.value, b.value = b.value, a.value
         return unit()
     old = a.value
@@ -295,11 +353,11 @@ def _uninit(m: Machine, args: list[Value], expr: ast.Expr, path: ast.Path) -> Va
 
 
 _TWO: dict[tuple[str, ...], PathCall] = {
-    ("Box", "new"): _same, ("Box", "pin"): _same, ("Pin", "new"): _same, ("Box", "from"): _same,
+    ("Box", "new"): _same, ("Box", "pin"): _same, ("Pin", "new"): _same, ("Box", "from"): _copied(_same),
     ("ManuallyDrop", "new"): _manually, ("ManuallyDrop", "drop"): _unmanage, ("ManuallyDrop", "take"): _unmanage,
     ("ManuallyDrop", "into_inner"): _unmanage, ("Arc", "into_inner"): _into_inner, ("Rc", "into_inner"): _into_inner,
     ("Arc", "downgrade"): _downgrade, ("Rc", "downgrade"): _downgrade,
-    ("Arc", "new"): _shared, ("Rc", "new"): _shared, ("Arc", "from"): _shared, ("Rc", "from"): _shared,
+    ("Arc", "new"): _shared, ("Rc", "new"): _shared, ("Arc", "from"): _copied(_shared), ("Rc", "from"): _copied(_shared),
     ("Arc", "clone"): _clone_shared, ("Rc", "clone"): _clone_shared, ("Clone", "clone"): _clone_shared,
     ("Arc", "try_unwrap"): _unwrap_arc, ("Rc", "try_unwrap"): _unwrap_arc,
     ("Mutex", "new"): _wrapper("Mutex"), ("RwLock", "new"): _wrapper("RwLock"), ("RefCell", "new"): _wrapper("RefCell"),
@@ -321,6 +379,10 @@ _TWO: dict[tuple[str, ...], PathCall] = {
     ("ptr", "copy"): raw_memory.copy,
     ("ptr", "read"): raw_memory.read,
     ("ptr", "write"): raw_memory.write,
+    ("ptr", "read_volatile"): raw_memory.read, ("ptr", "read_unaligned"): raw_memory.read,
+    ("ptr", "write_volatile"): raw_memory.write, ("ptr", "write_unaligned"): raw_memory.write,
+    ("ptr", "write_bytes"): raw_memory.fill, ("ptr", "replace"): raw_memory.replaced,
+    ("ptr", "swap"): raw_memory.swap, ("ptr", "swap_nonoverlapping"): raw_memory.swap,
     ("OnceLock", "new"): _empty_once,
     ("OnceCell", "new"): _empty_once,
     ("LazyLock", "new"): lambda m, args, expr, path: m.invoke(args[0], [], expr.span),
