@@ -63,6 +63,8 @@ def handles_in(value: Value, depth: int = 0) -> list[Value]:
             return handles_in(seq, depth + 1)
         case ClosureVal(captures=captures):
             return [h for c in captures.values() for h in handles_in(c.value, depth + 1)]
+        case IterVal(works_on=inside) if inside:
+            return [h for v in (*inside, *parts(value)) for h in handles_in(v, depth + 1)]
     found: list[Value] = []
     for part in list(parts(value))[:64]:
         found.extend(handles_in(part, depth + 1))
@@ -111,6 +113,8 @@ def unknown_call(
 
 def _only_host_memory(args: list[Value]) -> bool:
     """Whether the handles among arguments are slices of memory that the host may look at."""
+    if any(isinstance(a, (ClosureVal, IterVal)) and handles_in(a) for a in args):
+        return False
     found = [h for a in args for h in handles_in(a)]
     return bool(found) and all(
         isinstance(h, MemSlice) or (isinstance(h, Buffer) and h.kind in ("pinned", "unified")) for h in found
@@ -127,7 +131,9 @@ def not_followed(m: Machine, what: str, values: Iterable[Value], span: Span) -> 
 def unknown_method(m: Machine, receiver: Cell, name: str, args: list[Value], expr: ast.MethodCall) -> Value:
     """A method that is not known on this receiver."""
     target = deref(receiver).value
-    if isinstance(target, (SeqVal, BagVal, StructVal, TupleVal, TypeVal, IterVal)) and owns(m, target):
+    if isinstance(target, (SeqVal, SliceVal, BagVal, StructVal, TupleVal, TypeVal, IterVal)) and (
+        owns(m, target) or handles_in(target)
+    ):
         not_followed(m, name, [target], expr.name_span)
     if not isinstance(target, _HANDLES) and _only_host_memory(args):
         for arg in args:

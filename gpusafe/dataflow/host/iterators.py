@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from gpusafe.dataflow.host import terms, threads
 from gpusafe.dataflow.host.access import deref, touch
 from gpusafe.dataflow.host.drops import owns, take
-from gpusafe.dataflow.host.foreign import not_followed
+from gpusafe.dataflow.host.foreign import handles_in, not_followed
 from gpusafe.dataflow.host.handles import Buffer, MemSlice
 from gpusafe.dataflow.host.indexing import bounds, sample
 from gpusafe.dataflow.host.machine import Machine
@@ -24,6 +24,7 @@ from gpusafe.dataflow.host.values import (
     TupleVal,
     Unknown,
     Value,
+    is_scalar,
     none,
     some,
 )
@@ -130,6 +131,13 @@ def _owned(m: Machine, seq: SeqVal) -> IterVal:
 
 def adapt(m: Machine, source: IterVal, name: str, args: list[Value], span: Span) -> IterVal | None:
     """The iterator that an adapter method gives, None when ``name`` is no adapter."""
+    made = _adapted(m, source, name, args, span)
+    if made is not None and made is not source:
+        made.works_on = (*source.works_on, *(a for a in args if not is_scalar(a)))
+    return made
+
+
+def _adapted(m: Machine, source: IterVal, name: str, args: list[Value], span: Span) -> IterVal | None:
     first = args[0] if args else None
     match name:
         case "map":
@@ -138,17 +146,9 @@ def adapt(m: Machine, source: IterVal, name: str, args: list[Value], span: Span)
             return _with(source, lambda i: TupleVal([Cell(terms.Counter(i)), Cell(source.get(i))]))
         case "cloned" | "copied":
             return _with(source, lambda i: _cloned(m, source.get(i)))
-        case (
-            "inspect"
-            | "by_ref"
-            | "peekable"
-            | "fuse"
-            | "into_iter"
-            | "iter"
-            | "iter_mut"
-            | "into_par_iter"
-            | "par_iter"
-        ):
+        case "inspect":
+            return _with(source, lambda i: _inspected(m, source.get(i), first, span))
+        case "by_ref" | "peekable" | "fuse" | "into_iter" | "iter" | "iter_mut" | "into_par_iter" | "par_iter":
             source.parallel = source.parallel or "par_iter" in name
             return source
         case "zip":
@@ -168,13 +168,55 @@ def adapt(m: Machine, source: IterVal, name: str, args: list[Value], span: Span)
             if not count:
                 return IterVal(None, source.get, source.owner, endless=True)
             return IterVal(None, lambda i: _around(m, source, i, count), source.owner, endless=True)
-        case "filter" | "skip_while" | "take_while":
+        case "filter":
             return _filter(m, source, first, span)
-        case "filter_map" | "flat_map" | "map_while" | "scan":
-            if name == "filter_map":
-                return _filter_map(m, source, first, span)
+        case "skip_while" | "take_while":
+            return _while(m, source, name, first, span)
+        case "filter_map":
+            return _filter_map(m, source, first, span)
+        case "flat_map" | "map_while":
             return IterVal(None, lambda i: m.invoke(first, [source.get(i)], span), source.owner)
+        case "scan" if len(args) == 2:
+            state = Cell(first)
+            return IterVal(None, lambda i: m.invoke(args[1], [RefVal(state, True), source.get(i)], span), source.owner)
     return None
+
+
+def _inspected(m: Machine, element: Value, function: Value, span: Span) -> Value:
+    held = Cell(element)
+    m.invoke(function, [RefVal(held)], span)
+    return held.value
+
+
+def _while(m: Machine, source: IterVal, name: str, predicate: Value, span: Span) -> IterVal:
+    """``skip_while`` and ``take_while``: split at the first element that the predicate refuses."""
+    count = terms.known(source.length)
+    if count is None or count > EXACT_LIMIT:
+        return IterVal(None, lambda i: _tested(m, source.get(i), predicate, span), source.owner)
+    first = source.position
+    for index in range(first, count):
+        held = Cell(source.get(index))
+        verdict = m.invoke(predicate, [RefVal(held)], span)
+        if verdict is False:
+            if name == "take_while":
+                return _kept_of(source, first, index)
+            return _from(source, held.value, index, count)
+        if verdict is not True:
+            return IterVal(None, _constant(held.value), source.owner)
+    return _kept_of(source, first, count) if name == "take_while" else IterVal(0, source.get, source.owner)
+
+
+def _from(source: IterVal, first: Value, index: int, count: int) -> IterVal:
+    return IterVal(count - index, lambda i: source.get(index + i) if i else first, source.owner)
+
+
+def _kept_of(source: IterVal, first: int, end: int) -> IterVal:
+    return IterVal(end - first, lambda i: source.get(first + i), source.owner)
+
+
+def _tested(m: Machine, element: Value, predicate: Value, span: Span) -> Value:
+    m.invoke(predicate, [RefVal(Cell(element))], span)
+    return element
 
 
 def _around(m: Machine, source: IterVal, index: int, count: int) -> Value:
@@ -275,16 +317,33 @@ def _filter_map(m: Machine, source: IterVal, function: Value, span: Span) -> Ite
 # -- consumers ---------------------------------------------------------------------------------------------------------
 
 
-def advance(m: Machine, source: IterVal) -> Value:
+def advance(m: Machine, source: IterVal, span: Span) -> Value:
     """``next()``."""
     total = terms.known(source.length)
     if total is not None and source.position >= total:
         return none()
     if total is None and not source.endless:
         source.position += 1
-        return Unknown("the next element")
+        element = sampled(m, source, span) if source.works_on else Unknown("the next element")
+        held = (element,) if handles_in(element) else ()
+        return Unknown("the next element", None, held)
     source.position += 1
     return some(source.get(source.position - 1))
+
+
+def walked(source: IterVal) -> Iterator[Value] | None:
+    """The elements of an iterator one by one as they are asked for; None where it is not known how many there are."""
+    count = terms.known(source.length)
+    if count is None or count > EXACT_LIMIT:
+        return None
+    return _walk(source, count)
+
+
+def _walk(source: IterVal, count: int) -> Iterator[Value]:
+    while source.position < count:
+        source.position += 1
+        yield source.get(source.position - 1)
+    finish(source)
 
 
 def drain(m: Machine, source: IterVal) -> list[Value] | None:

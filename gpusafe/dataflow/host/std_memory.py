@@ -11,7 +11,19 @@ from gpusafe.dataflow.host.indexing import at, sub_range
 from gpusafe.dataflow.host.iterators import borrowed
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.results import Found
-from gpusafe.dataflow.host.values import Cell, IterVal, RangeVal, RefVal, SeqVal, TupleVal, Unknown, Value, none, some, unit
+from gpusafe.dataflow.host.values import (
+    Cell,
+    IterVal,
+    RangeVal,
+    RefVal,
+    SeqVal,
+    TupleVal,
+    Unknown,
+    Value,
+    none,
+    some,
+    unit,
+)
 from gpusafe.ir.expr import Op
 from gpusafe.parse.rust import ast
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpusafe.dataflow.host import foreign, raw_memory, std_iter, std_memory, std_option, std_seq, terms, threads
-from gpusafe.dataflow.host.access import chain, deref, peel
+from gpusafe.dataflow.host.access import chain, deref, peel, touch
 from gpusafe.dataflow.host.drops import owns, take
 from gpusafe.dataflow.host.handles import Buffer, MemSlice, Pointer
 from gpusafe.dataflow.host.machine import Machine
@@ -29,6 +29,7 @@ from gpusafe.dataflow.host.values import (
     TypeVal,
     Unknown,
     Value,
+    err,
     is_scalar,
     none,
     ok,
@@ -70,6 +71,10 @@ def call_method(
     m: Machine, receiver: Cell, name: str, args: list[Value], expr: ast.MethodCall, expect: ast.Type | None = None
 ) -> Found | None:
     """The result of a standard method, None when there is none of that name for this value."""
+    if name in ("into", "try_into", "to_owned") and not args and isinstance(receiver.value, MemSlice):
+        touch(m, receiver.value, "read", expr.span)
+    if name == "try_into" and not args and isinstance(deref(receiver).value, Expr):
+        return Found(_narrowed(m, receiver, expr))
     if name in ("into", "try_into") and not args:
         converted = _into(m, receiver, name, expr, expect)
         if converted is not None:
@@ -150,6 +155,15 @@ def _transparent(m: Machine, receiver: Cell, name: str) -> Value:
     if name in ("into", "into_inner", "into_boxed_slice", "boxed", "to_owned"):
         return take(m, receiver)
     return RefVal(target, name in ("as_mut", "borrow_mut", "deref_mut"))
+
+
+def _narrowed(m: Machine, receiver: Cell, expr: ast.MethodCall) -> Value:
+    """``try_into()`` of an integer that is not known: too large for the other type is a path of its own."""
+    if not std_option.quiet(m):
+        text, where = m.source_text(expr), f"at {expr.span.file}:{expr.span.line}"
+        if m.choose((f"`{text}` fits {where}", f"`{text}` does not fit {where}")) == 1:
+            return err(Unknown("an integer that does not fit"))
+    return ok(take(m, deref(receiver)))
 
 
 def _into(m: Machine, receiver: Cell, name: str, expr: ast.MethodCall, expect: ast.Type | None) -> Found | None:
@@ -272,12 +286,12 @@ def _unknown(
         return Found(m.symbol(m.source_text(expr), BOOL))
     if name in ("iter", "into_iter", "iter_mut", "lines", "split_whitespace", "skip", "enumerate", "chars", "bytes"):
         return Found(IterVal(None, lambda i: Unknown("an `element`")))
+    if name in std_option.ON_ONE_SIDE and args:
+        return Found(std_option.maybe_called(m, value, name, args, expr))
+    if any(foreign.handles_in(a) for a in args):
+        return None
     if name in std_option.UNWRAPPERS:
         return Found(std_option.unwrap_unknown(m, value, name, expr))
-    from gpusafe.dataflow.host.foreign import handles_in
-
-    if any(handles_in(a) for a in args):
-        return None
     return Found(Unknown(f"the result of `{name}`"))
 
 

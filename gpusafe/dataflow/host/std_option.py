@@ -5,11 +5,26 @@ from __future__ import annotations
 from gpusafe.dataflow.host.access import peel
 from gpusafe.dataflow.host.branches import inside, quiet
 from gpusafe.dataflow.host.drops import take
-from gpusafe.dataflow.host.foreign import not_followed
+from gpusafe.dataflow.host.foreign import handles_in, not_followed
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.results import Found
 from gpusafe.dataflow.host.signals import PanicSignal
-from gpusafe.dataflow.host.values import Cell, IterVal, RefVal, StructVal, TupleVal, Unknown, Value, none, ok, some
+from gpusafe.dataflow.host.syntax_walk import walk
+from gpusafe.dataflow.host.values import (
+    Cell,
+    ClosureVal,
+    FnVal,
+    IterVal,
+    RefVal,
+    StructVal,
+    TupleVal,
+    Unknown,
+    Value,
+    is_scalar,
+    none,
+    ok,
+    some,
+)
 from gpusafe.parse.rust import ast
 
 UNWRAPPERS = frozenset(
@@ -24,6 +39,24 @@ UNWRAPPERS = frozenset(
         "expect_err",
     ]
 )
+ON_ONE_SIDE = frozenset(
+    [
+        "unwrap_or_else",
+        "and_then",
+        "or_else",
+        "map_or",
+        "map_or_else",
+        "is_some_and",
+        "is_ok_and",
+        "is_none_or",
+        "map_err",
+        "ok_or_else",
+        "inspect_err",
+        "get_or_insert_with",
+    ]
+)
+"""Methods of Option and Result whose closures are called for one variant only (the last argument comes for the good one
+where there are two)."""
 _SAME = frozenset(
     [
         "context",
@@ -174,6 +207,48 @@ def unwrap_unknown(m: Machine, value: Unknown, name: str, expr: ast.MethodCall) 
         if m.choose((f"`{text}` succeeds {where}", f"`{text}` panics {where}")) == 1:
             raise PanicSignal
     return inside(value)
+
+
+def maybe_called(m: Machine, value: Unknown, name: str, args: list[Value], expr: ast.MethodCall) -> Value:
+    """A method that calls a closure for one variant, where the variant is not known: both ways are walked.
+
+    Where nothing is in flight and the closure reaches nothing that matters, they are one.
+    """
+    closures = [a for a in args if not is_scalar(a)]
+    if not any(handles_in(a) for a in closures) and (quiet(m) or not _leaves(args[0])):
+        return inside(value) if name in UNWRAPPERS else Unknown(f"the result of `{name}`", None, value.holds)
+    text, where = m.source_text(expr), f"at {expr.span.file}:{expr.span.line}"
+    labels = (f"`{text}` does not call its closure {where}", f"`{text}` calls its closure {where}")
+    called = m.choose(labels, turn=True) == 1
+    function = args[0] if called or name != "map_or_else" else args[1]
+    if not called and name != "map_or_else":
+        return inside(value) if name in UNWRAPPERS else Unknown(f"the result of `{name}`", None, value.holds)
+    if name == "map_or":
+        function = args[1]
+    given: list[Value] = [Unknown("the content of a value that is not known", None, value.holds)]
+    found = m.invoke(function, given[: _arity(function)], expr.span)
+    return found if name != "ok_or_else" else Unknown(f"the result of `{name}`")
+
+
+def _arity(function: Value) -> int:
+    target = peel(function)
+    return len(target.node.params) if isinstance(target, ClosureVal) else 1
+
+
+def _leaves(function: Value) -> bool:
+    """Whether a closure may panic or end the program, by its text."""
+    target = peel(function)
+    if not isinstance(target, ClosureVal):
+        return isinstance(target, FnVal)
+    for node in walk(target.block or target.node.body):
+        match node:
+            case ast.MacroCall(path=path) if path.last in ("panic", "unreachable", "todo", "unimplemented"):
+                return True
+            case ast.Call(func=ast.PathExpr(path=path)) if path.last[:1].islower():
+                return True
+            case ast.MethodCall(name="unwrap" | "expect"):
+                return True
+    return False
 
 
 def _mapped(m: Machine, value: StructVal, name: str, args: list[Value], expr: ast.MethodCall) -> Value:

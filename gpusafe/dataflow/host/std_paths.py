@@ -357,7 +357,8 @@ _TWO: dict[tuple[str, ...], PathCall] = {
     ("ManuallyDrop", "new"): _manually, ("ManuallyDrop", "drop"): _unmanage, ("ManuallyDrop", "take"): _unmanage,
     ("ManuallyDrop", "into_inner"): _unmanage, ("Arc", "into_inner"): _into_inner, ("Rc", "into_inner"): _into_inner,
     ("Arc", "downgrade"): _downgrade, ("Rc", "downgrade"): _downgrade,
-    ("Arc", "new"): _shared, ("Rc", "new"): _shared, ("Arc", "from"): _copied(_shared), ("Rc", "from"): _copied(_shared),
+    ("Arc", "new"): _shared, ("Rc", "new"): _shared, ("Arc", "from"): _copied(_shared),
+    ("Rc", "from"): _copied(_shared),
     ("Arc", "clone"): _clone_shared, ("Rc", "clone"): _clone_shared, ("Clone", "clone"): _clone_shared,
     ("Arc", "try_unwrap"): _unwrap_arc, ("Rc", "try_unwrap"): _unwrap_arc,
     ("Mutex", "new"): _wrapper("Mutex"), ("RwLock", "new"): _wrapper("RwLock"), ("RefCell", "new"): _wrapper("RefCell"),
@@ -391,6 +392,12 @@ _TWO: dict[tuple[str, ...], PathCall] = {
     ("CString", "new"): _text, ("CStr", "from_bytes_with_nul"): _text,
     ("Default", "default"): _default, ("MaybeUninit", "uninit"): _uninit,
     ("iter", "repeat"): lambda m, args, expr, path: IterVal(None, lambda i: args[0], endless=True),
+    ("iter", "repeat_with"): lambda m, args, expr, path: IterVal(
+        None, lambda i: m.invoke(args[0], [], expr.span), endless=True, works_on=(args[0],)
+    ),
+    ("iter", "from_fn"): lambda m, args, expr, path: IterVal(
+        None, lambda i: m.invoke(args[0], [], expr.span), works_on=(args[0],)
+    ),
     ("iter", "once"): lambda m, args, expr, path: IterVal(1, lambda i: args[0]),
     ("ptr", "null"): lambda m, args, expr, path: Unknown("a null pointer"),
     ("ptr", "null_mut"): lambda m, args, expr, path: Unknown("a null pointer"),

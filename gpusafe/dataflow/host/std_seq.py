@@ -25,6 +25,7 @@ from gpusafe.dataflow.host.values import (
     Unknown,
     Value,
     none,
+    ok,
     some,
     unit,
 )
@@ -256,8 +257,8 @@ def _grow(m: Machine, value: SeqVal, name: str, args: list[Value], expr: ast.Met
                 value.length = args[0] if args else 0
             return Found(unit())
         case "resize" | "resize_with":
-            not_followed(m, name, [c.value for c in value.items or ()], expr.span)
-            value.items, value.length = None, args[0]
+            not_followed(m, name, [*(c.value for c in value.items or ()), *args[1:]], expr.span)
+            value.items, value.length = None, peel(args[0])
             if value.memory is not None:
                 touch(m, value, "write", expr.name_span)
             return Found(unit())
@@ -272,12 +273,14 @@ def _grow(m: Machine, value: SeqVal, name: str, args: list[Value], expr: ast.Met
         case "map" if value.kind == "array" and value.items is not None:
             made = [Cell(m.invoke(args[0], [take(m, c)], expr.span)) for c in value.items]
             return Found(SeqVal("array", made, len(made)))
-        case "dedup":
+        case "dedup" | "dedup_by_key" | "dedup_by" if not any(handles_in(a) for a in args):
             not_followed(m, name, [c.value for c in value.items or ()], expr.span)
             value.items, value.length = None, m.symbol("length")
             return Found(unit())
-        case "reserve" | "shrink_to_fit" | "reserve_exact":
-            return Found(unit())
+        case "reserve" | "reserve_exact" | "try_reserve" | "shrink_to_fit" | "shrink_to":
+            if value.memory is not None:  # the contents may move to another place
+                touch(m, value, "write", expr.name_span, f"`{name}` may move `{m.memory_name(value.memory)}`")
+            return Found(unit() if not name.startswith("try") else ok(unit()))
     return None
 
 

@@ -142,6 +142,7 @@ class IterVal:
     """An iterator: ``get(i)`` yields the i-th element (called once each, in order).
 
     ``length`` is the number of elements (int or term), None when not known. ``owner`` is dropped with the iterator.
+    ``works_on`` are the closures and sequences that ``get`` uses.
     """
 
     length: Value | None
@@ -151,6 +152,7 @@ class IterVal:
     endless: bool = False
     parallel: bool = False
     elem: ast.Type | Type | None = None
+    works_on: tuple[Value, ...] = ()
 
 
 @dataclass(slots=True, eq=False)
