@@ -374,7 +374,7 @@ def _slice_method(m: Machine, cell: Cell, name: str, args: list[Value], expr: as
             total = terms.mul(target.length, size) if size else None
             return Found(total if total is not None else m.symbol("num_bytes", USIZE))
         case "is_empty":
-            return Found(False)
+            return Found(terms.empty(target.length))
         case "view":
             return Found(View(buffer, start, target.length, size, mutable))
         case "slice":

@@ -234,7 +234,7 @@ def buffer_method(m: Machine, cell: Cell, name: str, args: list[Value], expr: as
         case "len":
             return Found(target.length)
         case "is_empty":
-            return Found(False)
+            return Found(terms.empty(target.length))
         case "itself":
             return Found(target) if buffer.kind == "device" else None
         case "pointer" if buffer.kind != "pinned":

@@ -259,7 +259,7 @@ def _box_method(m: Machine, cell: Cell, name: str, args: list[Value], expr: ast.
         case "len":
             return Found(buffer.length)
         case "is_empty":
-            return Found(False)
+            return Found(terms.empty(buffer.length))
         case "cu_deviceptr" | "device_pointer":
             return Found(Pointer(buffer.memory, 0, None, buffer))
         case "device_id":

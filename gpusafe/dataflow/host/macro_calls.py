@@ -15,6 +15,7 @@ from gpusafe.dataflow.host.signals import PanicSignal, ReturnSignal
 from gpusafe.dataflow.host.syntax_walk import mentioned
 from gpusafe.dataflow.host.values import TypeVal, Unknown, Value, err, unit
 from gpusafe.ir.expr import Op
+from gpusafe.ir.host import HostAccess
 from gpusafe.parse.rust import ast
 from gpusafe.parse.rust.macros import parse_args, parse_vec
 
@@ -40,6 +41,7 @@ _FORMAT = frozenset(
         "eyre",
     ]
 )
+_LOGS = frozenset(["trace", "debug", "info", "warn", "error", "log"])
 _INLINE = re.compile(r"\{([A-Za-z_]\w*)[:}]")
 _PANICS = frozenset(["panic", "unreachable", "todo", "unimplemented"])
 _ASSERTS = frozenset(["assert", "debug_assert", "assert_eq", "assert_ne", "debug_assert_eq", "debug_assert_ne"])
@@ -56,7 +58,10 @@ def macro_expr(m: Machine, expr: ast.MacroCall, expect: ast.Type | None) -> Valu
     if own is not None:
         return own.value
     if name in _FORMAT:
+        before = len(m.ops)
         read_arguments(m, expr)
+        if name in _LOGS and any(not isinstance(op, HostAccess) for op in m.ops[before:]):
+            m.gap(expr.span, f"`{name}!` evaluates its arguments only where its level is on, and has an effect")
         return TypeVal("text")
     if name in _PANICS:
         read_arguments(m, expr)
@@ -128,7 +133,7 @@ def _assert(m: Machine, expr: ast.MacroCall, name: str) -> Value:
         result = terms.binary(op, sides[0], sides[1])
         condition = result if result is not None else Unknown("an assertion")
     if isinstance(condition, bool):
-        if not condition:
+        if not condition and not _goes_on(m, expr, name):
             raise PanicSignal
         return unit()
     if quiet(m) or not name.startswith("assert"):
@@ -137,6 +142,16 @@ def _assert(m: Machine, expr: ast.MacroCall, name: str) -> Value:
     if not m.decide(condition, f"{name}!({m.source_text(args[0])}, ..) holds", expr.span, structural=True):
         raise PanicSignal
     return unit()
+
+
+def _goes_on(m: Machine, expr: ast.MacroCall, name: str) -> bool:
+    """Whether the code goes on after an assertion that does not hold: those of debug builds are not in a release."""
+    if not name.startswith("debug"):
+        return False
+    if quiet(m):
+        return True
+    where = f"at {expr.span.file}:{expr.span.line}"
+    return m.choose((f"`{name}!` is left out of the build {where}", f"`{name}!` fails {where}")) == 0
 
 
 def _bail(m: Machine, expr: ast.MacroCall, name: str) -> Value:

@@ -167,7 +167,7 @@ def buffer_method(
         case "len":
             return Found(target.length)
         case "is_empty":
-            return Found(False)
+            return Found(terms.empty(target.length))
         case "num_bytes":
             total = terms.mul(target.length, target.elem_bytes) if target.elem_bytes else None
             return Found(total if total is not None else m.symbol("num_bytes", USIZE))
@@ -249,7 +249,7 @@ def _pinned_method(m: Machine, buffer: Buffer, name: str, expr: ast.MethodCall) 
         case "len":
             return Found(buffer.length)
         case "is_empty":
-            return Found(False)
+            return Found(terms.empty(buffer.length))
         case "host_slice":
             return Found(MemSlice(buffer.memory, 0, buffer.length, buffer.elem_bytes, name == "as_mut_slice"))
         case "host_pointer":

@@ -1,6 +1,6 @@
 """Code that can do no GPU work: when it branches it is passed over as a whole instead of costing paths.
 
-Checks of results are such code: loops over downloaded data that compare, count, print and exit. What it assigns to is
+Checks of results are such code: loops over downloaded data that compare, count, print and exit. What it may change is
 forgotten; leaving early or panicking stays a path of its own while work is in flight.
 """
 
@@ -8,17 +8,35 @@ from __future__ import annotations
 
 import re
 
-from gpusafe.dataflow.host.access import deref
+from gpusafe.dataflow.host.access import deref, peel
 from gpusafe.dataflow.host.foreign import handles_in
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.macro_expansion import texts_of
 from gpusafe.dataflow.host.program import Program
 from gpusafe.dataflow.host.signals import PanicSignal, ReturnSignal
 from gpusafe.dataflow.host.syntax_walk import mentioned, walk, without_strings
-from gpusafe.dataflow.host.values import SeqVal, Unknown, is_scalar
+from gpusafe.dataflow.host.values import (
+    MOVED,
+    Cell,
+    ClosureVal,
+    FnVal,
+    RcBox,
+    RefVal,
+    SeqVal,
+    SharedVal,
+    SliceVal,
+    StructVal,
+    TupleVal,
+    TypeVal,
+    Unknown,
+)
 from gpusafe.parse.rust import ast
 
 _IDENT = re.compile(r"[A-Za-z_]\w*")
+FORMATTING = frozenset(
+    ["print", "println", "eprint", "eprintln", "format", "format_args", "write", "writeln", "trace", "debug",
+     "info", "warn", "error", "log", "dbg", "anyhow", "format_err", "eyre"]
+)  # fmt: skip
 _PANICS = frozenset(["panic", "assert", "assert_eq", "assert_ne", "unreachable", "todo", "unimplemented"])
 
 
@@ -49,18 +67,41 @@ def _called(program: Program, body: ast.Block) -> frozenset[str]:
     return frozenset(found)
 
 
+_LOOKS = frozenset(
+    ["abs", "all", "any", "as_bytes", "as_ref", "as_slice", "as_str", "bytes", "chars", "chunks",
+     "chunks_exact", "clone", "cloned", "collect", "contains", "contains_key", "copied", "count", "ends_with",
+     "enumerate", "eq", "first", "floor", "fold", "get", "is_empty", "is_err", "is_nan", "is_none", "is_ok",
+     "is_some", "iter", "keys", "last", "len", "lines", "map", "max", "min", "ne", "parse", "powi", "rev",
+     "round", "skip", "split", "split_whitespace", "sqrt", "starts_with", "step_by", "sum", "take_while",
+     "to_owned", "to_string", "to_vec", "trim", "unwrap", "values", "windows", "zip"]
+)  # fmt: skip
+"""Methods that change nothing of what they are called on."""
+
+
 def pass_over(m: Machine, body: ast.Block) -> None:
-    """Forgets what the code assigns to, and walks its exits once."""
+    """Forgets what the code may change, and walks its exits once."""
     for node in walk(body):
+        if isinstance(node, ast.Call | ast.MethodCall):
+            for arg in node.args:
+                _forget_reached(m, arg)
         match node:
             case ast.Assign(target=target):
-                _forget(m, target)
-            case ast.MethodCall(receiver=receiver, name=name) if name.startswith(
-                ("push", "insert", "extend", "pop", "clear")
-            ):
+                _forget_targets(m, target)
+            case ast.MethodCall(receiver=receiver, name=name) if name not in _LOOKS or name in m.program.own_methods:
                 _forget(m, receiver)
             case ast.Ref(mutable=True, operand=operand):
                 _forget(m, operand)
+            case ast.Call(func=ast.PathExpr(path=path)) if len(path.names) == 1:
+                _forget_captured(m, path.names[0])
+            case ast.MacroCall():
+                _forget_in_text(m, node)
+            case (
+                ast.Match(value=scrutinee)
+                | ast.LetCond(value=scrutinee)
+                | ast.Let(value=ast.Expr() as scrutinee)
+                | (ast.For(iterable=scrutinee))
+            ) if _binds_mutably(node):
+                _forget(m, scrutinee)
     if not m.pending:
         return
     if any(isinstance(n, (ast.Return, ast.Try)) for n in walk(body)):
@@ -78,23 +119,94 @@ def leave_by_panic(m: Machine, body: ast.Block) -> None:
             raise PanicSignal
 
 
+def _forget_targets(m: Machine, target: ast.Expr) -> None:
+    """Everything on the left side of an assignment, destructuring ones included."""
+    stack = [target]
+    while stack:
+        match stack.pop():
+            case ast.Tuple(items=items) | ast.Array(items=items):
+                stack.extend(items)
+            case ast.Call(args=args):
+                stack.extend(args)
+            case ast.StructLit(fields=fields):
+                stack.extend(value for _, value in fields)
+            case other:
+                _forget(m, other)
+
+
+def _binds_mutably(node: ast.Node) -> bool:
+    return any(isinstance(n, ast.PatIdent) and n.by_ref for n in walk(node))
+
+
+def _forget_captured(m: Machine, name: str) -> None:
+    """A local closure that is called may change all that it captured."""
+    cell = m.lookup(name)
+    closure = peel(cell.value) if cell is not None else None
+    if isinstance(closure, ClosureVal):
+        for captured in closure.captures.values():
+            _havoc(m, captured)
+
+
+def _forget_reached(m: Machine, arg: ast.Expr) -> None:
+    """What a mutable reference, a closure or an interior-mutable value reaches may be changed where it is handed on."""
+    while isinstance(arg, ast.Ref):
+        arg = arg.operand
+    cell = m.lookup(arg.path.names[0]) if isinstance(arg, ast.PathExpr) and len(arg.path.names) == 1 else None
+    if cell is None:
+        return
+    changeable = isinstance(cell.value, RefVal) and cell.value.mutable
+    if changeable or isinstance(deref(cell).value, TypeVal | ClosureVal):
+        _havoc(m, cell)
+
+
+def _forget_in_text(m: Machine, macro: ast.MacroCall) -> None:
+    """A macro that is no formatting one may assign to whatever it mentions."""
+    if macro.path.last in FORMATTING or macro.path.last in _PANICS:
+        return
+    for name in set(_IDENT.findall(without_strings(macro.text))):
+        cell = m.lookup(name)
+        if cell is not None and macro.path.last not in ("vec", "matches"):
+            _havoc(m, cell)
+
+
 def _forget(m: Machine, target: ast.Expr) -> None:
     current = target
-    while isinstance(current, ast.Field | ast.Index | ast.Unary | ast.MethodCall):
+    while isinstance(current, ast.Field | ast.Index | ast.Unary | ast.MethodCall | ast.Ref | ast.Try):
         match current:
             case ast.Field(base=base) | ast.Index(base=base):
                 current = base
-            case ast.Unary(operand=operand):
+            case ast.Unary(operand=operand) | ast.Ref(operand=operand) | ast.Try(operand=operand):
                 current = operand
             case ast.MethodCall(receiver=receiver):
                 current = receiver
-    if not isinstance(current, ast.PathExpr) or len(current.path.names) != 1:
-        return
-    cell = m.lookup(current.path.names[0])
-    if cell is None:
-        return
-    inner = deref(cell)
-    if isinstance(inner.value, SeqVal):
-        inner.value.items, inner.value.length = None, m.symbol("length", low=0)
-    elif is_scalar(inner.value):
-        inner.value = Unknown(f"`{current.path.names[0]}`")
+    if isinstance(current, ast.PathExpr) and len(current.path.names) == 1:
+        cell = m.lookup(current.path.names[0])
+        if cell is not None:
+            _havoc(m, cell)
+
+
+def _havoc(m: Machine, cell: Cell) -> None:
+    """Nothing is known any more of a place and of what is behind and inside it."""
+    stack, seen = [cell], set[int]()
+    while stack:
+        place = stack.pop()
+        if id(place) in seen:
+            continue
+        seen.add(id(place))
+        match place.value:
+            case SeqVal() as seq:
+                seq.items, seq.length = None, m.symbol("length", low=0)
+            case SliceVal(seq=seq):
+                stack.append(Cell(seq))
+            case RefVal(cell=inner) | SharedVal(box=RcBox(cell=inner)) | TypeVal(payload=Cell() as inner):
+                stack.append(inner)
+            case StructVal(variant=None, fields=fields):
+                stack.extend(fields.values())
+            case TupleVal(items=items):
+                stack.extend(items)
+            case ClosureVal(captures=captures):
+                stack.extend(captures.values())
+            case Unknown() | FnVal() | TypeVal():
+                pass
+            case known if known is not MOVED:
+                place.value = Unknown(f"`{place.name}`")

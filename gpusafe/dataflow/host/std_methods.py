@@ -7,6 +7,7 @@ from typing import Any
 
 from gpusafe.dataflow.host import foreign, raw_memory, std_iter, std_memory, std_option, std_seq, terms, threads
 from gpusafe.dataflow.host.access import chain, deref, peel, touch
+from gpusafe.dataflow.host.branches import quiet
 from gpusafe.dataflow.host.drops import owns, take
 from gpusafe.dataflow.host.handles import Buffer, MemSlice, Pointer
 from gpusafe.dataflow.host.machine import Machine
@@ -159,7 +160,7 @@ def _transparent(m: Machine, receiver: Cell, name: str) -> Value:
 
 def _narrowed(m: Machine, receiver: Cell, expr: ast.MethodCall) -> Value:
     """``try_into()`` of an integer that is not known: too large for the other type is a path of its own."""
-    if not std_option.quiet(m):
+    if not quiet(m):
         text, where = m.source_text(expr), f"at {expr.span.file}:{expr.span.line}"
         if m.choose((f"`{text}` fits {where}", f"`{text}` does not fit {where}")) == 1:
             return err(Unknown("an integer that does not fit"))

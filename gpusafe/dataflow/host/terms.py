@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 
-from gpusafe.dataflow.host.values import Value
+from gpusafe.dataflow.host.values import Unknown, Value
 from gpusafe.dataflow.host_sums import linear
 from gpusafe.ir.expr import (
     BOOL,
@@ -362,3 +362,9 @@ def in_words(term: Expr) -> str:
         case Select(cond=cond, a=a, b=b):
             return f"if {in_words(cond)} {{ {in_words(a)} }} else {{ {in_words(b)} }}"
     return str(getattr(term, "name", "?"))
+
+
+def empty(length: Value) -> Value:
+    """Whether something of this length has no elements."""
+    found = binary(Op.EQ, length, 0)
+    return found if found is not None else Unknown("whether it is empty")
