@@ -28,7 +28,7 @@ from gpusafe.dataflow.host.handles import (
     StreamHandle,
     View,
 )
-from gpusafe.dataflow.host.indexing import bounds, device_view, keep_inside
+from gpusafe.dataflow.host.indexing import bounds, device_view, is_inside, keep_inside
 from gpusafe.dataflow.host.launching import view_access
 from gpusafe.dataflow.host.machine import Machine
 from gpusafe.dataflow.host.polling import over
@@ -378,6 +378,8 @@ def _slice_method(m: Machine, cell: Cell, name: str, args: list[Value], expr: as
         case "view":
             return Found(View(buffer, start, target.length, size, mutable))
         case "slice":
+            if name.startswith("try_") and not _within(m, target.length, args[0], expr):
+                return Found(none())
             view = _sub_view(m, target, buffer, start, args[0], size, mutable)
             return Found(some(view) if name.startswith("try_") else view)
         case "split":
@@ -404,6 +406,15 @@ def _slice_method(m: Machine, cell: Cell, name: str, args: list[Value], expr: as
         case "clone":
             return _clone(m, target, buffer, expr)
     return None
+
+
+def _within(m: Machine, length: Value, range_: Value, expr: ast.MethodCall) -> bool:
+    """Whether ``try_slice`` gives a slice."""
+    found = peel(range_)
+    words = f"{m.source_text(expr)} is Some"
+    if isinstance(found, RangeVal):
+        return is_inside(m, found, length, words, expr.span)
+    return m.decide(Unknown("a range"), words, expr.span)
 
 
 def _sub_view(

@@ -6,6 +6,7 @@ from gpusafe.dataflow.host import terms
 from gpusafe.dataflow.host.access import chain, deref, host_slice, touch_slice
 from gpusafe.dataflow.host.handles import Buffer, MemSlice, View
 from gpusafe.dataflow.host.machine import Machine
+from gpusafe.dataflow.host.signals import PanicSignal
 from gpusafe.dataflow.host.typing_rules import apply_type
 from gpusafe.dataflow.host.values import BagVal, Cell, RangeVal, SeqVal, SliceVal, StructVal, Unknown, Value
 from gpusafe.ir.expr import USIZE, Op
@@ -113,12 +114,23 @@ def bounds(range_: RangeVal, length: Value) -> tuple[Value, Value]:
 
 
 def keep_inside(m: Machine, range_: RangeVal, length: Value) -> None:
-    """A range out of order or past the end panics, or gives no slice."""
+    """A range out of order or past the end panics."""
+    for condition in _inside(range_, length):
+        if condition is False:
+            raise PanicSignal
+        m.assume(condition)
+
+
+def is_inside(m: Machine, range_: RangeVal, length: Value, words: str, span: Span) -> bool:
+    """Whether a range is in order and not past the end: decided, or both ways are walked."""
+    return all(m.decide(c if c is not None else Unknown("a bound"), words, span) for c in _inside(range_, length))
+
+
+def _inside(range_: RangeVal, length: Value) -> list[Value | None]:
     start = range_.low if range_.low is not None else 0
     end = length if range_.high is None else terms.add(range_.high, 1) if range_.inclusive else range_.high
-    for low, high in ((start, end), (end, length)):
-        if low is not None and high is not None and low is not high:
-            m.assume(terms.binary(Op.LE, low, high))
+    pairs = [(low, high) for low, high in ((start, end), (end, length)) if low is not high]
+    return [terms.binary(Op.LE, low, high) if low is not None and high is not None else None for low, high in pairs]
 
 
 def sub_range(m: Machine, target: Value, range_: RangeVal, span: Span) -> Value:

@@ -25,7 +25,22 @@ def binary(m: Machine, expr: ast.Binary, expect: ast.Type | None) -> Value:
         touch(m, side, "read", part.span)
     if op is None:
         return Unknown("the result of an operator")
+    if op is Op.SHL:
+        shifted = _shifted(m, left, right, expr.left)
+        if shifted is not None:
+            return shifted
     return operate(m, op, left, right, expr)
+
+
+def _shifted(m: Machine, left: Value, right: Value, node: ast.Expr) -> Value | None:
+    """A known number shifted beyond what fits 31 bits: the bits that its type has no room for are gone."""
+    number, by = terms.known(left), terms.known(right)
+    if number is None or by is None or not 0 <= by < 128 or 0 <= number << by < 1 << 31:
+        return None
+    said = static_type(m, node)
+    if not isinstance(said, Type) or said.signed:
+        return Unknown("a shift that may lose bits")
+    return (number << by) & said.high
 
 
 def operate(m: Machine, op: Op, left: Value, right: Value, expr: ast.Expr) -> Value:

@@ -11,6 +11,7 @@ from gpusafe.dataflow.host.branches import quiet
 from gpusafe.dataflow.host.drops import owns, take
 from gpusafe.dataflow.host.handles import Buffer, MemSlice, Pointer
 from gpusafe.dataflow.host.machine import Machine
+from gpusafe.dataflow.host.ranged import ranged
 from gpusafe.dataflow.host.results import Found
 from gpusafe.dataflow.host.syntax_walk import type_name
 from gpusafe.dataflow.host.values import (
@@ -37,7 +38,7 @@ from gpusafe.dataflow.host.values import (
     some,
     unit,
 )
-from gpusafe.ir.expr import BOOL, U32, Expr, Op
+from gpusafe.ir.expr import BOOL, Expr, Op
 from gpusafe.ir.host import Join
 from gpusafe.parse.rust import ast
 
@@ -299,9 +300,7 @@ def _unknown(
 # -- numbers -----------------------------------------------------------------------------------------------------------
 
 _BINARY_METHODS: dict[str, Op] = {
-    "min": Op.MIN, "max": Op.MAX, "wrapping_add": Op.ADD, "wrapping_sub": Op.SUB, "wrapping_mul": Op.MUL,
-    "saturating_add": Op.ADD, "saturating_mul": Op.MUL, "checked_add": Op.ADD, "checked_mul": Op.MUL,
-    "checked_sub": Op.SUB, "checked_div": Op.DIV, "unchecked_add": Op.ADD, "unchecked_mul": Op.MUL,
+    "min": Op.MIN, "max": Op.MAX, "unchecked_add": Op.ADD, "unchecked_mul": Op.MUL,
     "rem_euclid": Op.REM, "div_euclid": Op.DIV,
     "add": Op.ADD, "sub": Op.SUB, "mul": Op.MUL, "div": Op.DIV, "rem": Op.REM,
 }  # fmt: skip
@@ -313,6 +312,9 @@ def _scalar(m: Machine, target: Cell, name: str, args: list[Value], expr: ast.Me
     result: Any = None
     if name in ("then", "then_some"):
         return _then(m, value, name, args, expr)
+    found = ranged(m, name, value, other, expr)
+    if found is not None:
+        return Found(found)
     if name == "div_ceil":
         result = terms.div_ceil(value, other)
     elif name == "saturating_sub":
@@ -325,12 +327,10 @@ def _scalar(m: Machine, target: Cell, name: str, args: list[Value], expr: ast.Me
     elif name in _BINARY_METHODS:
         _piecewise(m, name, value, other)
         result = terms.binary(_BINARY_METHODS[name], value, other)
-        if terms.is_int(result) and name.startswith("wrapping") and not 0 <= int(result) < 1 << 31:
-            result = m.symbol(m.source_text(expr), U32)
     elif terms.known(value) is not None:
         result = _known_integer(name, terms.known(value) or 0)
-    if name.startswith("checked") and result is not None:
-        return Found(some(result))
+    if result is None and name.startswith(("checked_", "overflowing_")):
+        return Found(Unknown(f"the result of `{name}`"))
     if result is not None:
         return Found(result)
     if name in ("to_string", "to_owned"):

@@ -122,3 +122,23 @@ def test_a_log_macro_may_be_off_and_is_no_wait() -> None:
 
 def test_code_goes_on_after_a_debug_assertion_in_a_release_build() -> None:
     assert verdict(in_flight="debug_assert!(false); host[0] = 2.0;") is Verdict.REFUTED
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "k.checked_add(10).is_none()",
+        "k.saturating_add(10) == 255",
+        "k.wrapping_add(6) == 0",
+        "3usize.checked_sub(4).is_none()",
+        "(1u32 << 31) << 1 == 0",
+    ],
+)
+def test_arithmetic_ends_where_its_type_does(condition: str) -> None:
+    assert verdict(before="let k = 250u8;", in_flight=f"if {condition} {{ host[0] = 2.0; }}") is Verdict.REFUTED
+
+
+@pytest.mark.parametrize("condition", ["k.checked_add(10).is_some()", "k.saturating_sub(300) != 0"])
+def test_arithmetic_within_its_type_is_exact(condition: str) -> None:
+    wait = f"if {condition} {{ stream.synchronize()?; }} host[0] = 2.0;"
+    assert verdict(before="let k = 400usize;", in_flight=wait) is Verdict.PROVED
