@@ -57,7 +57,7 @@ def follows_all(kernel: Kernel) -> bool:
         match stmt:
             case ir.Barrier() | ir.WarpOp() | ir.MBarrier() | ir.AsyncCopy() | ir.AsyncControl() | ir.ProxyFence():
                 return False
-            case ir.Unmodelled() | ir.Load(volatile=True) | ir.Store(volatile=True):
+            case ir.Unmodelled():
                 return False
     return True
 
@@ -68,7 +68,7 @@ def takes_turns(kernel: Kernel) -> bool:
         match stmt:
             case ir.WarpOp() | ir.MBarrier() | ir.AsyncCopy() | ir.AsyncControl() | ir.ProxyFence():
                 return False
-            case ir.Unmodelled() | ir.Load(volatile=True) | ir.Store(volatile=True):
+            case ir.Unmodelled():
                 return False
     return True
 

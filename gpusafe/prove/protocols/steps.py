@@ -10,7 +10,7 @@ from gpusafe.dataflow.concrete.evaluate import UNKNOWN, Unknowable
 from gpusafe.dataflow.concrete.statements import updated
 from gpusafe.ir import kernel as ir
 from gpusafe.ir.expr import Expr, PtrAdd, Type
-from gpusafe.ir.kernel import Order, Space
+from gpusafe.ir.kernel import Order, Scope, Space
 from gpusafe.parse.litmus import Location, Place
 from gpusafe.prove.memory_model.events import Event
 from gpusafe.prove.memory_model.hand_over import SCOPES
@@ -22,6 +22,12 @@ from gpusafe.span import Span
 ACQUIRING = frozenset({Order.ACQUIRE, Order.ACQ_REL, Order.SEQ_CST})
 RELEASING = frozenset({Order.RELEASE, Order.ACQ_REL, Order.SEQ_CST})
 FENCES = {Order.ACQUIRE: "acquire", Order.RELEASE: "release", Order.ACQ_REL: "acq_rel", Order.SEQ_CST: "sc"}
+
+
+def _plain(volatile: bool) -> None:
+    """Stops at a volatile access of a signal: the machine takes it as an atomic one, the language does not."""
+    if volatile:
+        raise Unknowable("a volatile access meets an atomic")
 
 
 class Steps:
@@ -45,9 +51,9 @@ class Steps:
                 state.assign(var, self._value(state, value), self._taint(state, value))
             case ir.Havoc(var=var):
                 state.assign(var, UNKNOWN, 0)
-            case ir.Load(ptr=ptr, span=span, volatile=False):
+            case ir.Load(ptr=ptr, span=span):
                 return self._load(state, stmt, self._at(state, ptr, stmt.type.bytes, span))
-            case ir.Store(ptr=ptr, size=size, span=span, volatile=False):
+            case ir.Store(ptr=ptr, size=size, span=span):
                 self._store(state, stmt, self._at(state, ptr, size, span))
             case ir.ExclusiveBorrow(ptr=ptr, size=size, span=span):
                 where = self._at(state, ptr, size, span)
@@ -59,8 +65,6 @@ class Steps:
             case ir.Fence(order=order, scope=scope, span=span):
                 if order in FENCES:
                     self._fence(state, FENCES[order], SCOPES[scope], span)
-            case ir.Load() | ir.Store():
-                raise Unknowable("volatile accesses hand over")
             case _:
                 raise Unknowable(f"{type(stmt).__name__} takes part")
         return True
@@ -119,11 +123,13 @@ class Steps:
             raise Unknowable("accesses of different sizes meet at an atomic")
         return None
 
-    def _use(self, state: State, where: tuple[Any, int, int], size: int, mode: str, span: Span) -> None:
+    def _use(
+        self, state: State, where: tuple[Any, int, int], size: int, mode: str, span: Span, volatile: bool = False
+    ) -> None:
         place, offset, taint = where
         at, size = (0, WHOLE) if offset < 0 else (offset, size)
         data, branch = bool(taint & CONTENTS), bool(state.control & CONTENTS)
-        state.open[Use(place, at, size, mode != "read", mode, span, data, branch)] = None
+        state.open[Use(place, at, size, mode != "read", mode, span, data, branch, volatile)] = None
 
     def _load(self, state: State, stmt: ir.Load, where: tuple[Any, int, int]) -> bool:
         place, offset, taint = where
@@ -134,13 +140,25 @@ class Steps:
             return True
         cell = self._cell(place, offset, size)
         if cell is not None:
+            _plain(stmt.volatile)
             return self._choose(state, cell, lambda s, v: self._read(s, stmt, cell, v, "weak", "sys", stmt.type))
-        self._use(state, where, size, "read", stmt.span)
+        if stmt.volatile and self.world.charitable:
+            self._seen(state, stmt.span)
+        self._use(state, where, size, "read", stmt.span, stmt.volatile)
         value: Any = UNKNOWN
         if self.world.charitable and isinstance(place, str) and place not in self.world.written and offset >= 0:
             value = self.world.launch.contents(place, offset, stmt.type)
         state.assign(stmt.var, value, taint | CONTENTS)
         return True
+
+    def _seen(self, state: State, span: Span) -> None:
+        """Grants a volatile read the order after the signals that were read before it.
+
+        CUDA's older manuals read what another block published by a fence through a volatile pointer, with no fence of
+        the reader's own. The memory model does not promise that order, but it is no error to point at either.
+        """
+        self._flush(state)
+        self._fence(state, FENCES[Order.ACQUIRE], SCOPES[Scope.SYSTEM], span)
 
     def _store(self, state: State, stmt: ir.Store, where: tuple[Any, int, int]) -> None:
         place, offset, taint = where
@@ -152,8 +170,9 @@ class Steps:
             return
         cell = self._cell(place, offset, stmt.size)
         if cell is None:
-            self._use(state, where, stmt.size, "write", stmt.span)
+            self._use(state, where, stmt.size, "write", stmt.span, stmt.volatile)
             return
+        _plain(stmt.volatile)
         self._flush(state)
         depends = taint | self._taint(state, stmt.value)
         state.emit(self._event(state, "W", cell, told(value, cell), "weak", "sys", depends), stmt.span)

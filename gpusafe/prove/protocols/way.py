@@ -26,7 +26,8 @@ class Who:
 @dataclass(frozen=True, slots=True)
 class Use:
     """One plain access: ``size`` bytes at ``offset`` of a place; ``data``: contents of memory chose the address;
-    ``branch``: they decided that the thread gets there.
+    ``branch``: they decided that the thread gets there. ``volatile``: which orders nothing (the language has such an
+    access race like a plain one).
     """
 
     place: Any
@@ -37,6 +38,7 @@ class Use:
     span: Span
     data: bool = False
     branch: bool = False
+    volatile: bool = False
 
     def meets(self, other: Use) -> bool:
         """Whether two accesses share a byte and one of them writes."""

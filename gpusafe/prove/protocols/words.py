@@ -71,6 +71,8 @@ def rule_of(race: Race, region: Region) -> str:
         return "GS208"
     if "atomic" in modes:
         return "GS206"
+    if race.first.use.volatile and race.second.use.volatile:
+        return "GS309"
     return "GS202" if region.space in (Space.SHARED, Space.DYNAMIC_SHARED) else "GS201"
 
 
