@@ -7,14 +7,16 @@ import re
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from gpusafe.codegen_check.compile import Compiled, Complaint, Job, compile_ptx
+from gpusafe.codegen_check.compile import Compiled, Complaint, Job, compile_ptx, compile_stages
 from gpusafe.codegen_check.core_library import compiler_key
 from gpusafe.codegen_check.crate_source import KernelSource
 from gpusafe.codegen_check.extract import Extracted, extract
 from gpusafe.codegen_check.flags import Flags, Target
 from gpusafe.codegen_check.kept import Kept, key_of
+from gpusafe.codegen_check.stages import Stages
 from gpusafe.codegen_check.toolchain import Rustc
 from gpusafe.ir.expr import Const
 from gpusafe.ir.kernel import Kernel, Space
@@ -26,12 +28,16 @@ _STAND_IN = ("-Zmir-enable-passes=-JumpThreading", "-Ctarget-feature=+ptx87", "-
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """``files`` maps the file names of the PTX to the names that spans carry; ``as_is``: the user's own text."""
+    """``files`` maps the file names of the PTX to the names that spans carry; ``as_is``: the user's own text.
+
+    ``stages`` compiles once more and gives what comes before PTX.
+    """
 
     compiled: Compiled
     files: Mapping[str, str]
     as_is: bool
     foreign: tuple[str, ...] = ()
+    stages: Callable[[], Stages] | None = None
 
 
 _EXTRACT = "/gpusafe-extract"
@@ -66,7 +72,8 @@ class Builder:
         root = Path(source.root_file.path).absolute()
         job = Job(root, _crate_name(source.crate.name), source.crate.edition or "2021", target.name, flags.passed)
         texts = {name: file.text for name, (file, _) in zip(names, source.modules.values(), strict=False)}
-        return Built(self._compiled(job, texts, self._new_folder), names, True)
+        stages = partial(self._stages, job, self._new_folder)
+        return Built(self._compiled(job, texts, self._new_folder), names, True, stages=stages)
 
     def _extract(self, kernel: Kernel, source: KernelSource, flags: Flags, target: Target) -> Built:
         folder = self._new_folder()
@@ -77,7 +84,13 @@ class Builder:
         job = Job(folder / cut.root, "extract", edition, target.name, passed, self.externs, attributes)
         compiled = self._compiled(job, cut.files, lambda: _write(cut, folder))
         origins = {f"{_EXTRACT}/{name}": path for name, path in cut.origin.items()}
-        return Built(compiled, origins, False, cut.foreign)
+        return Built(compiled, origins, False, cut.foreign, partial(self._stages, job, lambda: _write(cut, folder)))
+
+    def _stages(self, job: Job, folder: Callable[[], Path]) -> Stages:
+        try:
+            return compile_stages(self.rustc, self.sysroot, job, folder())
+        except OSError:
+            return Stages("", "")
 
     def _compiled(self, job: Job, texts: Mapping[str, str], folder: Callable[[], Path]) -> Compiled:
         """Compile, or take what the same texts gave before; ``folder`` makes the place to compile in."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gpusafe.codegen_check.sandbox import Limits, Outcome, run
+from gpusafe.codegen_check.stages import Stages
 from gpusafe.codegen_check.toolchain import TRIPLE, Rustc
 
 LIMITS = Limits(seconds=60.0)
@@ -55,9 +56,36 @@ class Compiled:
 def compile_ptx(rustc: Rustc, sysroot: Path, job: Job, folder: Path) -> Compiled:
     """Compile ``job`` inside ``folder``; never raises for what rustc does."""
     out = folder / f"{job.name}-{job.target}.s"
+    outcome = _run(rustc, sysroot, job, folder, (f"asm={out}",))
+    if isinstance(outcome, str):
+        return Compiled(None, "tool", (Complaint(outcome),))
+    if outcome.ok:
+        try:
+            return Compiled(out.read_text(errors="replace"))
+        except OSError as error:
+            return Compiled(None, "tool", (Complaint(f"rustc left no PTX: {error.strerror}"),))
+    return _failure(outcome)
+
+
+def compile_stages(rustc: Rustc, sysroot: Path, job: Job, folder: Path) -> Stages:
+    """What ``job`` is before it is PTX, as far as rustc gives it."""
+    mir, ir = folder / f"{job.name}-{job.target}.mir", folder / f"{job.name}-{job.target}.ll"
+    job = replace(job, flags=(*job.flags, "-Zmir-include-spans=on"))
+    outcome = _run(rustc, sysroot, job, folder, (f"mir={mir}", f"llvm-ir={ir}"))
+    if isinstance(outcome, str) or not outcome.ok:
+        return Stages("", "")
+    try:
+        return Stages(mir.read_text(errors="replace"), ir.read_text(errors="replace"))
+    except OSError:
+        return Stages("", "")
+
+
+def _run(rustc: Rustc, sysroot: Path, job: Job, folder: Path, emit: tuple[str, ...]) -> Outcome | str:
+    """How rustc ended, or why it was not started."""
     argv = [str(rustc.path), "--edition", job.edition, "--crate-name", job.name, "--crate-type", "lib"]
     argv += ["--target", TRIPLE, "--sysroot", str(sysroot), "-O", "-C", "panic=abort", "-C", f"target-cpu={job.target}"]
-    argv += ["-C", "debuginfo=line-tables-only", _comments_flag(rustc), "--cap-lints", "allow", "--emit", f"asm={out}"]
+    argv += ["-C", "debuginfo=line-tables-only", _comments_flag(rustc), "--cap-lints", "allow"]
+    argv += ["--emit", ",".join(emit)]
     for attribute in job.crate_attributes:
         argv += ["-Z", f"crate-attr={attribute}"]
     for name, rlib in job.externs:
@@ -70,14 +98,8 @@ def compile_ptx(rustc: Rustc, sysroot: Path, job: Job, folder: Path) -> Compiled
     try:
         current.mkdir(exist_ok=True)
     except OSError as error:
-        return Compiled(None, "tool", (Complaint(f"no folder to compile in: {error.strerror}"),))
-    outcome = run(argv, current, {"RUSTC_BOOTSTRAP": "1"}, LIMITS)
-    if outcome.ok:
-        try:
-            return Compiled(out.read_text(errors="replace"))
-        except OSError as error:
-            return Compiled(None, "tool", (Complaint(f"rustc left no PTX: {error.strerror}"),))
-    return _failure(outcome)
+        return f"no folder to compile in: {error.strerror}"
+    return run(argv, current, {"RUSTC_BOOTSTRAP": "1"}, LIMITS)
 
 
 def _comments_flag(rustc: Rustc) -> str:

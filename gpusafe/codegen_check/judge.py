@@ -17,6 +17,7 @@ from gpusafe.codegen_check.flags import Target
 from gpusafe.codegen_check.kept import Kept
 from gpusafe.codegen_check.ptx import Function, PtxError, Unit, read
 from gpusafe.codegen_check.race_proof import PTX, race_proof
+from gpusafe.codegen_check.stages import Lost, Stages, first_without, kind_of
 from gpusafe.codegen_check.toolchain import Ptxas
 from gpusafe.ir.host import LaunchSite
 from gpusafe.ir.kernel import Atomic, Fence, Kernel, Order, Stmt
@@ -74,6 +75,8 @@ class Judge:
     again: bool = False
     proved: bool = False
     _proofs: dict[tuple[str, ...], Again] = field(default_factory=dict)
+    _stages: list[Stages] = field(default_factory=list)
+    _told: set[tuple[str, str, int]] = field(default_factory=set)
 
     def judge(self, built: Built, target: Target, folder: Path, kept: Kept) -> Judged:
         """What is to be said about one target."""
@@ -170,7 +173,7 @@ class Judge:
             # another compiler builds this: what rustc does to a stand-in is no finding about the program
             return _skip(target, f"unconfirmed: {comparison.weaker[0].message}, in a stand-in that stock rustc built")
         if comparison.weaker:
-            faults = tuple(_fault(w, target) for w in comparison.weaker)
+            faults = tuple(_fault(w, target, self._stage(built, w)) for w in comparison.weaker)
             return Judged(PtxStatus(target.name, "weaker", comparison.weaker[0].message), faults)
         if comparison.unclear:
             return _skip(target, "unconfirmed: " + "; ".join(comparison.unclear[:3]))
@@ -179,6 +182,18 @@ class Judge:
         return Judged(
             PtxStatus(target.name, "confirmed", detail, (*open_, "the race proof was not repeated on the PTX"))
         )
+
+    def _stage(self, built: Built, weaker: Weaker) -> str:
+        """The first stage of the compiler that lost it, in words; asked for one target."""
+        at = weaker.primary.span
+        key = (weaker.lost, at.file, at.line)
+        if not weaker.lost or built.stages is None or key in self._told:
+            return ""
+        self._told.add(key)
+        if not self._stages:
+            self._stages.append(built.stages())
+        named = next((name for name, file in built.files.items() if file == at.file), at.file)
+        return first_without(self._stages[0], Lost(kind_of(weaker.lost), named, at.line, weaker.cloned))
 
     def _proved_again(
         self, built: Built, function: Function, target: Target, detail: str, open_: tuple[str, ...]
@@ -223,9 +238,10 @@ def merge(kernel: Kernel, judged: Sequence[Judged]) -> Confirmation:
     return Confirmation(tuple(one.status for one in judged), tuple(obligations))
 
 
-def _fault(weaker: Weaker, target: Target) -> Fault:
+def _fault(weaker: Weaker, target: Target, stage: str) -> Fault:
     shown = [*weaker.declarations, *((i.line, i.text) for i in weaker.instrs[:6])]
     notes = tuple(f"{target.name}, line {line} of the PTX: {text}" for line, text in shown)
+    notes = (*notes, f"{target.name}: {stage}") if stage else notes
     return Fault("GS307", weaker.message, weaker.primary, weaker.related, notes, weaker.help)
 
 

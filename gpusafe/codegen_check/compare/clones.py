@@ -94,4 +94,6 @@ def _finding(matching: Matching, flow: Flow, kind: str, span: Span, first: int, 
             "use the barrier intrinsic instead of inline assembly (LLVM does not treat `asm!` as convergent), and "
             "build with `-Z mir-enable-passes=-JumpThreading` before rustc 1.97",
         ),
+        lost=kind,
+        cloned=True,
     )

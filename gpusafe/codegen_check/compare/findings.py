@@ -14,6 +14,7 @@ class Weaker:
 
     ``message`` is the headline, ``primary`` the source operation with what it asks for, ``instrs`` the PTX that stands
     for it (empty: there is none), ``declarations`` PTX variables as (line, text), ``help`` what to do about it.
+    ``lost`` is the kind of group whose operation at ``primary`` is lost or weaker, ``cloned``: it is there too often.
     """
 
     message: str
@@ -22,3 +23,5 @@ class Weaker:
     related: tuple[Site, ...] = ()
     help: tuple[str, ...] = ()
     declarations: tuple[tuple[int, str], ...] = ()
+    lost: str = ""
+    cloned: bool = False

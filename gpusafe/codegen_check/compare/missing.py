@@ -75,4 +75,5 @@ def _left_out(context: Context, group: Group, anchor: Operation) -> Weaker:
         context.matching.instrs(context.matching.group(anchor))[:1],
         (Site(anchor.stmt.span, "the PTX still has this, which runs under the same conditions"),),
         help=("assembly with `pure` may be removed; give it no options but `nostack`",),
+        lost=group.kind,
     )

@@ -46,7 +46,7 @@ def _weak_atomic(matching: Matching, weak: list[int], order: Order, scope: Scope
     if narrower:
         message += f", and its scope is the {SCOPE_WORDS[at]} only"
     label = f"asks for {ORDER_WORDS[order]} at {SCOPE_WORDS[scope]} scope, gets {has} at {SCOPE_WORDS[at]} scope"
-    return Weaker(message, Site(asked.span, label), instrs, help=_help(order, asked.op))
+    return Weaker(message, Site(asked.span, label), instrs, help=_help(order, asked.op), lost="rmw")
 
 
 def _help(order: Order, op: str) -> tuple[str, ...]:
@@ -98,4 +98,6 @@ def weak_fences(matching: Matching) -> Iterator[Weaker]:
         if weak:
             has = f"{ORDER_WORDS[order_of(weak[0])]} at {SCOPE_WORDS[scope_of(weak[0])]} scope"
             label = f"asks for {ORDER_WORDS[order]} at {SCOPE_WORDS[scope]} scope, gets {has}"
-            yield Weaker("the compiled PTX has a weaker fence than the source", Site(asked[0].span, label), weak)
+            yield Weaker(
+                "the compiled PTX has a weaker fence than the source", Site(asked[0].span, label), weak, lost="fence"
+            )

@@ -11,7 +11,7 @@ from gpusafe.prove.memory_model.condition import holds, terms
 from gpusafe.prove.memory_model.execution import Execution
 from gpusafe.prove.memory_model.models import Model
 from gpusafe.prove.memory_model.progress import never_ends
-from gpusafe.prove.memory_model.search import choices, executions
+from gpusafe.prove.memory_model.search import Budget, choices, executions
 from gpusafe.prove.memory_model.structure import structure
 from gpusafe.prove.memory_model.unfold import Ending, Trace, possible_values
 
@@ -63,10 +63,11 @@ def _reaching(test: LitmusTest, model: Model, traces: list[list[Trace]], wanted:
         known = dict(zip(numbers, chosen, strict=False))
         return holds(wanted, lambda term: _register(term, known, numbers)) is not False
 
+    budget = Budget()
     for chosen in choices(traces, initial, possible):
         s = structure(model, initial, chosen)
         known = dict(zip(numbers, chosen, strict=True))
-        for execution in executions(s, test.threads, chosen):
+        for execution in executions(s, test.threads, chosen, budget):
             if _met(execution, wanted, known, numbers):
                 yield execution
 
@@ -104,11 +105,12 @@ def terminates(test: LitmusTest, model: Model = Model.PTX_7_5, rounds: int = ROU
     _, traces = possible_values(test.threads, initial, rounds, {})
     bounded = any(t.ending is Ending.CUT for of_thread in traces for t in of_thread)
     kept = [[t for t in of_thread if t.ending is not Ending.CUT] for of_thread in traces]
+    budget = Budget()
     for chosen in choices(kept, initial, lambda chosen: True):
         if all(t.ending is Ending.DONE for t in chosen):
             continue
         s = structure(model, initial, chosen)
-        for execution in executions(s, test.threads, chosen):
+        for execution in executions(s, test.threads, chosen, budget):
             if never_ends(execution):
                 return Decision(False, execution, bounded)
     return Decision(True, None, bounded)

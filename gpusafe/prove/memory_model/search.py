@@ -15,39 +15,35 @@ from gpusafe.prove.memory_model.causality import Causes, causes
 from gpusafe.prove.memory_model.execution import Execution
 from gpusafe.prove.memory_model.relation import Relation
 from gpusafe.prove.memory_model.structure import Structure, structure
+from gpusafe.prove.memory_model.supply import Supply
 from gpusafe.prove.memory_model.unfold import Trace
 
-CANDIDATES = 400_000
+CHOICES = 400_000
+CANDIDATES = 60_000
 
 
 def choices(
     traces: list[list[Trace]], initial: dict[str, int], possible: Callable[[tuple[Trace, ...]], bool]
 ) -> Iterator[tuple[Trace, ...]]:
     """Choices of one trace a thread whose reads can all be served; ``possible`` prunes choices for some threads."""
+    supply = Supply(traces, initial)
     todo: list[tuple[Trace, ...]] = [()]
     count = 0
     while todo:
         chosen = todo.pop()
-        if chosen and not possible(chosen):
-            continue
         count += 1
-        if count > CANDIDATES:
+        if count > CHOICES:
             raise GpusafeError("litmus: too many candidate executions")
+        if chosen and not (possible(chosen) and supply.enough(chosen)):
+            continue
         if len(chosen) < len(traces):
             todo.extend((*chosen, trace) for trace in traces[len(chosen)])
-        elif _served(chosen, initial):
+        else:
             yield chosen
 
 
-def _served(chosen: tuple[Trace, ...], initial: dict[str, int]) -> bool:
-    written = set(initial.items())
-    events = [e for t in chosen for e in t.events if e.location is not None]
-    written.update((e.location.cell, e.value) for e in events if e.kind == "W" and e.location is not None)
-    return all(e.location is not None and (e.location.cell, e.value) in written for e in events if e.kind == "R")
-
-
 def executions(
-    s: Structure, threads: tuple[ThreadCode, ...], traces: tuple[Trace, ...], *, limit: int = CANDIDATES
+    s: Structure, threads: tuple[ThreadCode, ...], traces: tuple[Trace, ...], budget: Budget
 ) -> Iterator[Execution]:
     """All executions of the chosen traces that the axioms allow, with least coherence.
 
@@ -57,7 +53,6 @@ def executions(
     met = meetings(s, threads, traces)
     if met is None:
         return
-    budget = _Budget(limit)
     for sync_barrier in met:
         for rf in _reads_from(s, sync_barrier, budget):
             for sync_fence, caused in _fences(s, rf, sync_barrier, budget):
@@ -66,18 +61,19 @@ def executions(
 
 
 @dataclass(slots=True)
-class _Budget:
-    """How many candidates may be looked at."""
+class Budget:
+    """How many candidates may be looked at (a count, so that the same test has the same answer everywhere)."""
 
-    left: int
+    left: int = CANDIDATES
 
     def take(self) -> None:
+        """Looks at one; raises GpusafeError when there are no more to be had."""
         self.left -= 1
         if self.left < 0:
             raise GpusafeError("litmus: too many candidate executions")
 
 
-def _reads_from(s: Structure, sync_barrier: Relation, budget: _Budget) -> Iterator[Relation]:
+def _reads_from(s: Structure, sync_barrier: Relation, budget: Budget) -> Iterator[Relation]:
     """Who reads whom, as far as the axioms allow it before fences are ordered."""
     sources = sorted(((_sources(s, read), read) for read in s.reads), key=lambda found: len(found[0]))
     certain = rel.intersection(_in_order(s), s.po)
@@ -105,7 +101,7 @@ def _exclude_each_other(s: Structure, write: int, one: int, two: int) -> bool:
     return bool(together) and (s.events[write].thread < 0 or bool(s.ms[write] >> one & s.ms[write] >> two & 1))
 
 
-def _fences(s: Structure, rf: Relation, sync_barrier: Relation, budget: _Budget) -> Iterator[tuple[Relation, Causes]]:
+def _fences(s: Structure, rf: Relation, sync_barrier: Relation, budget: Budget) -> Iterator[tuple[Relation, Causes]]:
     """The orders of morally strong fence.sc that the axioms allow, with the causality that follows."""
     possible = _in_order(s)
     todo = [rel.intersection(possible, s.po)]
@@ -154,4 +150,4 @@ def sc_orders(s: Structure) -> list[Relation]:
     return found
 
 
-__all__ = ["CANDIDATES", "choices", "executions", "sc_orders", "structure"]
+__all__ = ["Budget", "choices", "executions", "sc_orders", "structure"]

@@ -13,6 +13,7 @@ from gpusafe.ir.expr import Const
 from gpusafe.ir.kernel import Kernel, Space
 from gpusafe.parse.litmus import Place, ThreadCode
 from gpusafe.prove.memory_model.models import Model
+from gpusafe.prove.memory_model.search import Budget as Candidates
 from gpusafe.prove.memory_model.search import choices, executions
 from gpusafe.prove.memory_model.structure import structure
 from gpusafe.prove.memory_model.unfold import Trace
@@ -93,7 +94,7 @@ def found_races(world: World, ways: list[list[Way]]) -> Iterator[Race]:
             world.budget.candidate()
             whole = tuple(fitting.by_trace[id(t)] for t in chosen)
             s = structure(Model.PTX_7_5, initial, chosen)
-            for execution in executions(s, threads, chosen, limit=EXECUTIONS):
+            for execution in executions(s, threads, chosen, Candidates(EXECUTIONS)):
                 world.budget.candidate()
                 yield from races(execution, whole, world)
     except GpusafeError as error:

@@ -66,7 +66,7 @@ def test_a_test_with_too_many_executions_is_undecided_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "mp.litmus").write_text(MP)
-    monkeypatch.setattr("gpusafe.prove.memory_model.search.CANDIDATES", 1)
+    monkeypatch.setattr("gpusafe.prove.memory_model.search.CHOICES", 1)
     lines = list(rows([answer(q) for q in questions(tmp_path, Model.PTX_6_0)], explain=False))
     assert lines[0].startswith("undecided") and "too many candidate executions" in lines[0]
     assert lines[-1] == "0 of 1 decided"
