@@ -1,7 +1,8 @@
 """GS112: the device reads memory that nothing has written on this path.
 
 Only what is certain is refuted: no operation before the read may have written the memory, and the kernel reads before
-it writes. Where a kernel or copy did write, the obligation is proved on the assumption that it wrote what is read.
+it writes; or what all earlier operations can reach leaves a part out that is read (``coverage``). Where a kernel or
+copy did write otherwise, the obligation is proved on the assumption that it wrote what is read.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from gpusafe.ir.expr import Expr, PtrAdd, PtrBase, Select
 from gpusafe.ir.host import Alloc, Enqueue, Gap, HostPath, Memory
 from gpusafe.ir.kernel import Atomic, Block, If, Load, Loop, Stmt, Store, Unmodelled
 from gpusafe.prove.host.conflicts import alias_class
+from gpusafe.prove.host.coverage import hole
 from gpusafe.prove.host.kernel_ranges import KernelRanges
 from gpusafe.prove.host.wording import actor, the
 from gpusafe.verdict import Counterexample, Obligation, Site, Verdict
@@ -32,17 +34,20 @@ def uninitialized_reads(
     blank = {ident: memory for ident, memory in path.memory.items() if not memory.initialized and ident in born}
     if not blank:
         return
-    written: dict[str, list[int]] = {}
+    written: dict[str, list[Access]] = {}
     touched = _gaps(path)
     for access in found.accesses:
         memory = blank.get(access.memory)
         op = path.ops[access.op]
         if memory is not None and isinstance(op, Enqueue) and access.mode in ("read", "atomic"):
-            earlier = [w for w in written.get(memory.ident, ()) if w != access.op]
-            unsure = None if earlier else _doubt(path, access, memory, touched, summaries, ranges)
-            yield access.op, _obligation(path, access, memory, earlier, unsure)
+            earlier = [w for w in written.get(memory.ident, ()) if w.op != access.op]
+            left = hole(path, access, earlier, ranges) if earlier else None
+            unsure = None
+            if not earlier or left is not None:
+                unsure = _doubt(path, access, memory, touched, summaries, ranges)
+            yield access.op, _obligation(path, access, memory, (earlier, left), unsure)
         if access.mode in _WRITES:
-            written.setdefault(access.memory, []).append(access.op)
+            written.setdefault(access.memory, []).append(access)
 
 
 def _born(path: HostPath) -> frozenset[str]:
@@ -59,13 +64,14 @@ def _obligation(
     path: HostPath,
     access: Access,
     memory: Memory,
-    earlier: list[int],
+    before: tuple[list[Access], int | None],
     unsure: str | None,
 ) -> Obligation:
     op = path.ops[access.op]
+    earlier, left = before
     question = f"{the(op.label)} reads `{memory.name}` only after it was written"
-    if earlier:
-        writer = the(path.ops[earlier[-1]].label)
+    if earlier and left is None:
+        writer = the(path.ops[earlier[-1].op].label)
         assumption = f"{writer} writes all of `{memory.name}` that {the(op.label)} reads"
         return Obligation("GS112", question, Verdict.PROVED, op.span, assumptions=(assumption,))
     if unsure == "":
@@ -73,6 +79,10 @@ def _obligation(
         return Obligation("GS112", question, Verdict.PROVED, op.span, assumptions=(words,))
     if unsure is not None:
         return Obligation("GS112", question, Verdict.UNKNOWN, op.span, unsure)
+    if left is not None:
+        return Obligation(
+            "GS112", question, Verdict.REFUTED, op.span, counterexample=_partly(path, access, memory, before)
+        )
     shown = Counterexample(
         f"`{memory.name}` is read by {actor(path, access.op)}, and nothing has written it",
         Site(op.span, f"`{memory.name}` is read here"),
@@ -81,6 +91,23 @@ def _obligation(
         (f"clear `{memory.name}` first, or allocate it zeroed",),
     )
     return Obligation("GS112", question, Verdict.REFUTED, op.span, counterexample=shown)
+
+
+def _partly(path: HostPath, access: Access, memory: Memory, before: tuple[list[Access], int | None]) -> Counterexample:
+    earlier, left = before
+    size = memory.elem_bytes or 1
+    place = f"`{memory.name}[{(left or 0) // size}]`"
+    writers = dict.fromkeys(w.op for w in earlier)
+    return Counterexample(
+        f"{place} is read by {actor(path, access.op)}, and nothing has written it",
+        Site(path.ops[access.op].span, f"{place} is read here"),
+        (
+            *[Site(path.ops[w].span, f"{the(path.ops[w].label)} writes another part") for w in list(writers)[-2:]],
+            Site(memory.span, f"`{memory.name}` is allocated here, uninitialised"),
+        ),
+        ("what launches, copies and memsets before this one can write on this path leaves a part of it out",),
+        (f"write all of `{memory.name}` first, or read only what was written",),
+    )
 
 
 def _doubt(
