@@ -1,6 +1,6 @@
 # One command for each of: set up and see, test, format.
 
-.PHONY: demo test ci package docs mutants format
+.PHONY: demo test ci package docs mutants figures format
 
 demo: ## set everything up and check the example crate
 	sh scripts/demo.sh
@@ -19,6 +19,9 @@ docs: ## the site, in site/
 
 mutants: ## how many broken kernels lose `proved`
 	.venv/bin/python scripts/mutants.py
+
+figures: ## how long kernels take to prove, how many are proved, and whether two runs agree
+	.venv/bin/python scripts/figures.py
 
 format: ## format and fix what can be fixed
 	.venv/bin/ruff format . && .venv/bin/ruff check --fix .
