@@ -97,6 +97,10 @@ class Memory:
             known = self._values.get((place, at))
             if known is not None and at != offset and at + known[0] > offset:
                 self._values[place, at] = (known[0], UNKNOWN)
+        before = self._values.get((place, offset), (0, None))[0]
+        if before > size:  # what is left of a wider value stays written
+            rest = self._values.get((place, offset + size), (0, None))[0]
+            self._values[place, offset + size] = (max(before - size, rest), UNKNOWN)
         self._values[place, offset] = (size, value)
 
     def touch(self, place: Any, now: Touch) -> None:

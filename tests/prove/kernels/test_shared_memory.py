@@ -5,7 +5,7 @@ from builder import KernelBuilder, launch, select
 from verdicts import rules, verdict
 
 from gpusafe.ir import kernel as ir
-from gpusafe.ir.expr import F32, U32, U64, Const
+from gpusafe.ir.expr import F32, I64, PTR, U16, U32, U64, Const, PtrAdd
 from gpusafe.ir.kernel import Kernel, Scope
 
 
@@ -216,3 +216,24 @@ def test_what_is_not_modelled_is_never_proved() -> None:
     k.emit(ir.Unmodelled(k._span(), "a call of `mystery`"))
     k.store(k.pointer("x"), k.gid)
     assert verdict(k.build()) == "unknown"
+
+
+def test_a_narrow_store_leaves_the_rest_of_a_wider_one_written() -> None:
+    k = KernelBuilder("halves")
+    out, s = k.pointer("out"), k.shared("s", 64, U32)
+    k.store(s, k.tid, 0)
+    k.emit(ir.Store(k._span(), s.at(k.tid), Const(U16, 7), 2))
+    k.emit(ir.Load(k._span(), "rest", PtrAdd(PTR, s.at(k.tid), Const(I64, 2)), U16))
+    k.store(out, k.gid, 1)
+    kernel = k.build()
+    assert verdict(kernel, launch(kernel, 1, 64, {"out": 64})) == "proved"
+
+
+def test_half_a_word_that_nothing_wrote_is_blank() -> None:
+    k = KernelBuilder("halves")
+    out, s = k.pointer("out"), k.shared("s", 64, U32)
+    k.emit(ir.Store(k._span(), s.at(k.tid), Const(U16, 7), 2))
+    k.emit(ir.Load(k._span(), "rest", PtrAdd(PTR, s.at(k.tid), Const(I64, 2)), U16))
+    k.store(out, k.gid, 1)
+    kernel = k.build()
+    assert rules(kernel, launch(kernel, 1, 64, {"out": 64})) == {"GS207"}
