@@ -11,11 +11,14 @@ from collections.abc import Iterator, Mapping
 from gpusafe.dataflow.contracts import KernelSummary
 from gpusafe.dataflow.effects import Access, Effects
 from gpusafe.ir.expr import Binary, Const, Op
-from gpusafe.ir.host import Enqueue, HostPath
+from gpusafe.ir.host import Enqueue, Gap, HostPath
+from gpusafe.ir.kernel import Space
 from gpusafe.prove.host.wording import the
 from gpusafe.verdict import Obligation, Verdict
 
 _WRITES = frozenset({"write", "atomic"})
+_UNNAMED = frozenset({"static", "constant", "unknown", None})  # memory that may be a static of the device
+_ELSEWHERE = "the memory behind `{}` is not an argument of the launch, so what it holds is not known"
 
 
 def zeroed_signals(
@@ -28,17 +31,24 @@ def zeroed_signals(
             continue
         for region in summary.zeroed:
             question = f"`{region}` is zero when {the(op.label)} starts"
-            reason = _doubt(path, found, index, summary, region)
+            reason = _doubt(path, found, index, summary, region, summaries)
             verdict = Verdict.PROVED if reason is None else Verdict.UNKNOWN
             yield index, Obligation("GS302", question, verdict, op.span, reason)
 
 
-def _doubt(path: HostPath, found: Effects, index: int, summary: KernelSummary, region: str) -> str | None:
+def _doubt(
+    path: HostPath,
+    found: Effects,
+    index: int,
+    summary: KernelSummary,
+    region: str,
+    summaries: Mapping[str, KernelSummary],
+) -> str | None:
     """Why the region may hold something else, None when it cannot."""
     params = [i for i, p in enumerate(summary.kernel.params) if p.region == region]
     touched = {a.memory for a in found.accesses if a.op == index and a.param in params}
     if not touched:
-        return f"the memory behind `{region}` is not an argument of the launch, so what it holds is not known"
+        return None if _fresh(path, found, index, summary, region, summaries) else _ELSEWHERE.format(region)
     for memory in sorted(touched):
         earlier = [a for a in found.accesses if a.op < index and a.memory == memory and a.mode in _WRITES]
         if not earlier:
@@ -47,6 +57,34 @@ def _doubt(path: HostPath, found: Effects, index: int, summary: KernelSummary, r
         if reason is not None:
             return reason
     return None
+
+
+def _fresh(
+    path: HostPath,
+    found: Effects,
+    index: int,
+    summary: KernelSummary,
+    region: str,
+    summaries: Mapping[str, KernelSummary],
+) -> bool:
+    """Whether a static of the device holds the zeros that it was loaded with: nothing in the program came before.
+
+    Only a path from ``main`` shows all that ran before.
+    """
+    static = next((r for r in summary.kernel.regions if r.name == region), None)
+    if static is None or static.param is not None or static.space is not Space.GLOBAL or static.nonzero:
+        return False
+    if path.root.rsplit("::", 1)[-1] != "main" or summary.kernel.dialect == "ptx":
+        return False
+    for op in path.ops[:index]:
+        if isinstance(op, Gap):
+            return False
+        if isinstance(op, Enqueue) and (op.kernel is not None or op.what in ("launch", "graph", "callback", "library")):
+            before = summaries.get(op.kernel or "")
+            if before is None or any(r.span == static.span for r in before.kernel.regions) or not before.complete:
+                return False
+    kinds = {ident: memory.kind for ident, memory in path.memory.items()}
+    return not any(a.op < index and a.mode in _WRITES and kinds.get(a.memory) in _UNNAMED for a in found.accesses)
 
 
 def _not_zero(path: HostPath, last: Access, region: str) -> str | None:

@@ -58,3 +58,38 @@ def test_the_host_is_proved_only_where_the_flags_are_zero(tmp_path: Path, body: 
     units = {u.name: u for u in check(Options(paths=(str(file),), ptx="never")).units}
     assert units["relay"].verdict is Verdict.PROVED
     assert units["main"].verdict is verdict, units["main"].obligations
+
+
+STATIC = PROGRAM.replace("int *ready) {", ") {").replace("float *out, )", "float *out)")
+STATIC = STATIC.replace('extern "C"', '__device__ int ready[8]INIT;\nextern "C"').replace(
+    "let mut ready = stream.alloc_zeros::<i32>(8)?;", ""
+)
+STATIC = STATIC.replace(
+    'let relay = ctx.load_module(compile_ptx(SRC)?)?.load_function("relay")?;',
+    'let module = ctx.load_module(compile_ptx(SRC)?)?;\n    let relay = module.load_function("relay")?;',
+)
+START = "unsafe { stream.launch_builder(&relay).arg(&mut out).launch(cfg)? };"
+SET = 'let mut flags = module.get_global("ready", &stream)?;\n    stream.memcpy_htod(&[1u8; 32], &mut flags)?;\n    '
+
+
+@pytest.mark.parametrize(
+    ("init", "body", "root", "verdict"),
+    [
+        ("", START, "main", Verdict.PROVED),
+        (" = {0}", START, "main", Verdict.PROVED),
+        (" = {1}", START, "main", Verdict.UNKNOWN),
+        ("", START + START, "main", Verdict.UNKNOWN),
+        ("", START, "again", Verdict.UNKNOWN),
+        ("", SET + START, "main", Verdict.UNKNOWN),
+    ],
+    ids=["no initialiser", "zeros", "a one", "launched twice", "not from main", "written by the host"],
+)
+def test_a_static_holds_its_zeros_until_something_writes_it(
+    tmp_path: Path, init: str, body: str, root: str, verdict: Verdict
+) -> None:
+    file = tmp_path / "main.rs"
+    program = STATIC.replace("INIT", init).replace("BODY", body)
+    file.write_text(program.replace("fn main", f"fn {root}"), encoding="utf-8")
+    units = {u.name: u for u in check(Options(paths=(str(file),), ptx="never")).units}
+    assert units["relay"].verdict is Verdict.PROVED
+    assert units[root].verdict is verdict, units

@@ -57,6 +57,7 @@ def _in(lw: Lowering, item: ast.MacroItem, name: str) -> str | None:
             item.span,
             read_only=space is k.Space.CONSTANT,
             initialized=space not in (k.Space.SHARED, k.Space.DYNAMIC_SHARED),
+            nonzero=found.string[found.end() :].lstrip().startswith("="),
         )
         lw.asm_regions[name] = region
         return region

@@ -348,7 +348,7 @@ def static_place(lw: Lowering, static: StaticDef, span: Span) -> MemPlace:
 
 def _all_zero(value: ast.Expr | None) -> bool:
     """Whether an initialiser is made of zeros (`[const { AtomicU32::new(0) }; 4]`)."""
-    stack = [value] if value is not None else []
+    stack: list[ast.Expr | None] = [value]  # None: it is defined elsewhere
     while stack:
         match stack.pop():
             case ast.Lit(value=literal) if not literal:
