@@ -260,8 +260,6 @@ class Steps:
 
     def _fence(self, state: State, order: str, scope: str, span: Span) -> None:
         self._flush(state)
-        if self.world.charitable and order in ("acquire", "release"):
-            order = "acq_rel"
         text = f"fence.{order}.{scope}"
         state.emit(
             Event("F", self.number, order, scope, text=text, place=self.place, depends=self._bits(state, 0)), span

@@ -109,6 +109,13 @@ LOCK = """
             *d += 1;
             s[0].store(0, AtomicOrdering::Release);
 """
+TICKETS = """
+            if t != 0 { return; }
+            let mine = s[0].fetch_add(1, AtomicOrdering::Relaxed);
+            while s[1].load(AtomicOrdering::Acquire) != mine {}
+            *d += 1;
+            s[1].store(mine + 1, AtomicOrdering::Release);
+"""
 ONE_WAITS_FOR_EVER = """
             if t != 0 { return; }
             if b == 2 { while s[3].load(AtomicOrdering::Acquire) == 0 {} }
@@ -168,6 +175,47 @@ def test_without_one_of_its_orders_it_races(tmp_path: Path, body: str, rules: se
         return
     assert verdict == "refuted"
     assert found and found <= rules
+
+
+def test_tickets_are_served_in_turn(tmp_path: Path) -> None:
+    assert outcome(tmp_path, TICKETS, blocks=3, threads=32) == ("proved", set())
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(without(TICKETS, ACQUIRE, RELAXED), id="without acquire"),
+        pytest.param(without(TICKETS, RELEASE, RELAXED), id="without release"),
+        pytest.param(without(TICKETS, "fetch_add(1,", "fetch_add(0,"), id="everybody has the first ticket"),
+        pytest.param(without(TICKETS, "mine + 1", "mine + 2"), id="one ticket is left out"),
+        pytest.param(without(TICKETS, "!= mine", "> mine"), id="served too early"),
+    ],
+)
+def test_tickets_that_do_not_exclude_are_not_proved(tmp_path: Path, body: str) -> None:
+    verdict, _ = outcome(tmp_path, body, blocks=3, threads=32)
+    assert verdict == ("proved" if "mine + 2" in body else "refuted")  # who is left out waits for ever, and never races
+
+
+FENCED = """
+            if t != 0 { return; }
+            if b == 0 { *d = 7; %ONE%; s[0].store(1, AtomicOrdering::Relaxed); }
+            else { while s[0].load(AtomicOrdering::Relaxed) == 0 {} %TWO%; *o = *d; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "verdict"),
+    [
+        ("Release", "Acquire", "proved"),
+        ("AcqRel", "SeqCst", "proved"),
+        ("Acquire", "Acquire", "refuted"),
+        ("Release", "Release", "refuted"),
+    ],
+)
+def test_fences_order_what_their_kind_says(tmp_path: Path, one: str, two: str, verdict: str) -> None:
+    body = FENCED.replace("%ONE%", f"core::sync::atomic::fence(core::sync::atomic::Ordering::{one})")
+    body = body.replace("%TWO%", f"core::sync::atomic::fence(core::sync::atomic::Ordering::{two})")
+    assert outcome(tmp_path, body)[0] == verdict
 
 
 def test_a_thread_that_waits_for_ever_hides_no_race(tmp_path: Path) -> None:
