@@ -140,7 +140,9 @@ class Registers:
             length = Const(U64, variable.count * variable.elem_bytes) if variable.count is not None else None
         constant = space is k.Space.CONSTANT
         blank = space in (k.Space.SHARED, k.Space.DYNAMIC_SHARED)
-        return k.Region(name, space, 1, length, at, None, constant, False, not blank)
+        return k.Region(
+            name, space, 1, length, at, None, constant, False, not blank, variable.nonzero or variable.extern
+        )
 
     def set(self, name: str, value: Expr) -> None:
         """Writes a register."""

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 from gpusafe.parse.ptx.cursor import Cursor
 from gpusafe.parse.ptx.lex import PtxError
 from gpusafe.parse.ptx.syntax import BYTES, Param, Variable
+
+_ZERO = re.compile(r"0[xXbBfFdD]?0*U?|0+\.0*")
 
 SPACES = {".global": "global", ".shared": "shared", ".const": "const", ".local": "local", ".param": "param",
           ".tex": "global"}  # fmt: skip
@@ -37,8 +42,8 @@ def variables(cursor: Cursor, extern: bool) -> list[Variable]:
             out += [Variable(f"{name.text}{i}", space, elem, 1, name.line, extern) for i in range(min(number, 4096))]
         else:
             out.append(Variable(name.text, space, elem, count, name.line, extern))
-        if cursor.accept("="):
-            _initialiser(cursor)
+        if cursor.accept("=") and not _all_zero(cursor):
+            out[-1] = replace(out[-1], nonzero=True)
         if cursor.accept(";"):
             return out
         cursor.expect(",")
@@ -73,12 +78,18 @@ def _extents(cursor: Cursor) -> int | None:
     return count
 
 
-def _initialiser(cursor: Cursor) -> None:
-    while cursor.here.text not in (",", ";"):
-        if cursor.here.text in ("{", "("):
-            cursor.skip_balanced()
-        else:
-            cursor.take()
+def _all_zero(cursor: Cursor) -> bool:
+    """Whether an initialiser is made of zeros; the cursor ends behind it."""
+    depth, zeros = 0, True
+    while depth > 0 or cursor.here.text not in (",", ";"):
+        token = cursor.take()
+        if token.text in ("{", "("):
+            depth += 1
+        elif token.text in ("}", ")"):
+            depth -= 1
+        elif token.text != ",":
+            zeros = zeros and _ZERO.fullmatch(token.text) is not None
+    return zeros
 
 
 def params(cursor: Cursor) -> tuple[Param, ...]:

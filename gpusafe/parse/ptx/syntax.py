@@ -55,7 +55,10 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable in memory. ``count`` elements of ``elem_bytes`` (None: open, the dynamic shared memory)."""
+    """A variable in memory. ``count`` elements of ``elem_bytes`` (None: open, the dynamic shared memory).
+
+    ``nonzero``: its initialiser has something else than zeros in it.
+    """
 
     name: str
     space: str
@@ -63,6 +66,7 @@ class Variable:
     count: int | None
     line: int
     extern: bool = False
+    nonzero: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,3 +151,20 @@ def test_a_text_that_is_cut_off_anywhere_is_read_or_refused() -> None:
             read(RUSTC[:end])
         except PtxError:
             continue
+
+
+@pytest.mark.parametrize(
+    ("declaration", "nonzero"),
+    [
+        ("flags[2]", False),
+        ("flags[2] = {0, 0x0}", False),
+        ("flags[2] = {0, 15}", True),
+        ("flag = 0xf", True),
+        ("flag = 0f00000000", False),
+        ("flag = 0f3F800000", True),
+        ("flag = generic(other)", True),
+    ],
+)
+def test_a_variable_tells_whether_it_starts_with_zeros(declaration: str, nonzero: bool) -> None:
+    module = read(f".version 7.8\n.target sm_80\n.address_size 64\n.global .align 4 .b32 {declaration};\n.global .b32 z;\n")
+    assert [v.nonzero for v in module.variables] == [nonzero, False]
