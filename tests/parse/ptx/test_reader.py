@@ -166,5 +166,5 @@ def test_a_text_that_is_cut_off_anywhere_is_read_or_refused() -> None:
     ],
 )
 def test_a_variable_tells_whether_it_starts_with_zeros(declaration: str, nonzero: bool) -> None:
-    module = read(f".version 7.8\n.target sm_80\n.address_size 64\n.global .align 4 .b32 {declaration};\n.global .b32 z;\n")
+    module = read(f"{HEAD}\n.global .align 4 .b32 {declaration};\n.global .b32 z;\n")
     assert [v.nonzero for v in module.variables] == [nonzero, False]
