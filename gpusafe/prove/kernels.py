@@ -20,6 +20,7 @@ from gpusafe.prove.launch_context import (
     LaunchContext,
     contracts,
     holds,
+    modest,
     of_contract,
     of_site,
     of_sizes,
@@ -75,8 +76,10 @@ def _within_unheld(kernel: Kernel, found: Obligation) -> Obligation:
 
 
 def _checked(kernel: Kernel, sites: Sequence[LaunchSite]) -> KernelResult:
-    under = _under_contract(kernel)
     in_sight = bool(sites or kernel.launched)
+    under = _under_contract(kernel)
+    if under is None and not in_sight:
+        under = _under_contract(kernel, of_modest=True)
     if under is not None and not (in_sight and needs_run(kernel)):
         contract, analysis = under
         words = (*contract.in_words, *_apart(kernel), *_inside(kernel, analysis, sites), *_signals(analysis))
@@ -149,11 +152,12 @@ def _for_launches(count: int) -> str:
     return "for the launch in sight" if count == 1 else f"for the {count} different launches in sight"
 
 
-def _under_contract(kernel: Kernel) -> tuple[Contract, Analysis] | None:
+def _under_contract(kernel: Kernel, of_modest: bool = False) -> tuple[Contract, Analysis] | None:
     seen: set[object] = set()
     budget = for_search()
-    for contract in contracts(kernel):
-        if contract.requires in seen:
+    tries = [modest(kernel, c) for c in contracts(kernel)] if of_modest else contracts(kernel)
+    for contract in tries:
+        if contract is None or contract.requires in seen:
             continue
         seen.add(contract.requires)
         rlimit = HASTY_RLIMIT if contract.in_words else 0

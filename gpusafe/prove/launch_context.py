@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from gpusafe.dataflow.terms import Term, Terms
 from gpusafe.dataflow.values import Bindings, Values
 from gpusafe.ir import expr as ir
-from gpusafe.ir.expr import BOOL, I64, U32, U64, Binary, Cast, Const, Expr, Op, Param, Special
+from gpusafe.ir.expr import BOOL, I32, I64, U32, U64, Binary, Cast, Const, Expr, Op, Param, Special
 from gpusafe.ir.host import LaunchArg, LaunchSite
 from gpusafe.ir.kernel import AsyncCopy, Atomic, Barrier, Kernel, KernelParam, MBarrier, WarpOp
 from gpusafe.ir.kernel import LaunchContract as DeclaredLaunch
@@ -131,6 +131,7 @@ def argument_bytes(kernel: Kernel, site: LaunchSite, context: LaunchContext) -> 
 # -- contracts
 
 DECIDE_RLIMIT = 300_000
+MODEST = 1 << 30
 
 
 def _special(name: str) -> Special:
@@ -192,6 +193,21 @@ def contracts(kernel: Kernel) -> tuple[Contract, ...]:
         stated,
         Contract((*stated.requires, *one, _few("x", small)), (*words, "a one-dimensional launch", few)),
     )
+
+
+def modest(kernel: Kernel, contract: Contract) -> Contract | None:
+    """The contract for whole numbers that leave a loop's counter room for one more step; None where there are none.
+
+    ``for (int i = start; i < n; i += stride)`` comes round where ``n`` is close to the largest number.
+    """
+    counts = [p for p in kernel.params if p.kind == "scalar" and p.type is not None and p.type in (I32, U32)]
+    if not counts:
+        return None
+    most = tuple(
+        Binary(BOOL, Op.LE, Param(p.type, p.name), Const(p.type, MODEST)) for p in counts if p.type is not None
+    )
+    names = ", ".join(f"`{p.name}`" for p in counts)
+    return Contract((*contract.requires, *most), (*contract.in_words, f"{names} at most 2^30"))
 
 
 def of_sizes(kernel: Kernel) -> list[LaunchContext]:

@@ -74,7 +74,7 @@ def _laid_out(item: s.Record, chunk: Chunk, errors: list[Span]) -> s.Record:
     odd = "it does not parse" if errors else "its layout is packed or aligned by an attribute"
     strange = bool(errors) or "odd layout" in chunk.aside or "inner align" in chunk.aside
     strange = strange or ("align" in chunk.aside and len(asked) != 1)
-    return replace(item, align=asked[0] if len(asked) == 1 else None, odd=odd if strange else None)
+    return replace(item, align=asked[0] if len(asked) == 1 else None, odd=odd if strange else item.odd)
 
 
 def _completed(
@@ -378,4 +378,6 @@ def record(r: Reader, tree: Tree, scope: str, template: Template) -> s.Record | 
         else ()
     )
     word = tree.type.split("_")[0]
-    return s.Record(span, name, scope, word, template, tuple(fields), tuple(inner), base_types, args, body is not None)
+    made = s.Record(span, name, scope, word, template, tuple(fields), tuple(inner), base_types, args, body is not None)
+    shares = any(c.type == "bitfield_clause" for f in (named(body) if body is not None else ()) for c in named(f))
+    return replace(made, odd="its bit-fields share bytes") if shares else made
