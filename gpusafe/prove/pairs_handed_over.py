@@ -23,6 +23,7 @@ from gpusafe.dataflow.numeric import Plan
 from gpusafe.dataflow.terms import Term, postorder
 from gpusafe.ir.kernel import Order, Scope
 from gpusafe.prove.encode import Encoder, Thread
+from gpusafe.prove.handed_round import given, taken
 from gpusafe.prove.launch_context import LaunchContext
 from gpusafe.prove.pairs import Setting, meet, where
 
@@ -120,18 +121,26 @@ def ordered(
 ) -> list[Z]:
     """Conditions each of which orders the first access before the second; ``known`` holds of the second thread."""
     (first, one), (second, two) = sides
-    seen = _acquired(setting.trace, known, second, enc.same_block)
-    if not seen:
+    trace = setting.trace
+    takers = [
+        (term, two, [enc.encode(g, two) for g in guard])
+        for term, guard in _acquired(trace, known, second, enc.same_block)
+    ]
+    takers += taken(enc, trace, known, second, two)
+    if not takers:
         return []
+    givers = [
+        (write, result, one, [enc.encode(g, one) for g in write.context.guard])
+        for write, result in _released(trace, first, enc.same_block)
+    ]
+    givers += given(enc, trace, first, one, [w for writes in signals(trace).values() for w in writes])
     out = []
-    for write, result in _released(setting.trace, first, enc.same_block):
-        for read, fence_guard in seen:
+    for write, result, giver, gave in givers:
+        for read, taker, took in takers:
             if read.data[0] != write.region or not _compatible(setting, write, read):
                 continue
-            parts = [enc.encode(g, one) for g in write.context.guard]
-            parts += [enc.encode(g, two) for g in fence_guard]
-            parts.append(enc.encode(write.offset, one) == enc.encode(read.args[0], two))
-            parts.append(_sees(enc, setting, (write, result, one), (read, two)))
+            parts = [*gave, *took, enc.encode(write.offset, giver) == enc.encode(read.args[0], taker)]
+            parts.append(_sees(enc, setting, (write, result, giver), (read, taker)))
             setting.relied.add(write.region)
             out.append(z3.And(*parts))
     return out

@@ -39,20 +39,35 @@ def published_facts(enc: Encoder, trace: Trace, per_block: frozenset[str]) -> li
 
 
 def _published(enc: Encoder, trace: Trace, load: Term, thread: Thread) -> list[Z]:
-    found = _store_of(trace, load)
+    found = store_of(trace, load)
     if found is None:
         return []
     store, value, open_ = found
-    writer = enc.companion(thread, f"{thread.name}~{load.id}")
-    exists, choice = _writer(enc, store, thread, writer)
-    turn = [enc.encode(i, writer) == enc.encode(i, thread) for i in store.context.loops]
-    wrote = [enc.encode(g, writer) for g in open_]
-    wrote.append(enc.encode(store.offset, writer) == enc.encode(load.args[0], thread))
+    writer, facts, made = maker(enc, store, thread, load.id, open_)
+    made.append(enc.encode(store.offset, writer) == enc.encode(load.args[0], thread))
     same = enc.encode(load, thread) == enc.encode(value, writer)
-    return [*turn, z3.Implies(z3.And(*exists), z3.And(*choice, z3.Implies(z3.And(*wrote), same)))]
+    return [*facts, z3.Implies(z3.And(*made), same)]
 
 
-def _store_of(trace: Trace, load: Term) -> tuple[Access, Term, list[Term]] | None:
+def maker(
+    enc: Encoder, access: Access, thread: Thread, name: int, open_: list[Term]
+) -> tuple[Thread, list[Z], list[Z]]:
+    """The thread of another one's block that its guard names for an access, in the same turn of their loops.
+
+    With what holds of it, and with what must hold so that it makes the access (``open_``: conditions that are not known
+    to hold for all of the block).
+    """
+    made_by = enc.companion(thread, f"{thread.name}~{name}")
+    exists, choice = _index(enc, access, thread, made_by)
+    turn = [enc.encode(i, made_by) == enc.encode(i, thread) for i in access.context.loops]
+    return (
+        made_by,
+        [*turn, z3.Implies(z3.And(z3.BoolVal(True, enc.ctx), *exists), z3.And(*choice))],
+        [*exists, *(enc.encode(g, made_by) for g in open_)],
+    )
+
+
+def store_of(trace: Trace, load: Term) -> tuple[Access, Term, list[Term]] | None:
     """The one store to the region of a load, where a barrier that all pass lies between, with what it stores.
 
     And its conditions, without those that hold for all who pass the barrier.
@@ -72,22 +87,28 @@ def _store_of(trace: Trace, load: Term) -> tuple[Access, Term, list[Term]] | Non
     passed = points(read.context.phases.block)
     if points(store.context.phases.block) & passed:
         return None
+    open_ = not_of_all(trace, store, passed)
+    return (store, value, open_) if open_ is not None else None
+
+
+def not_of_all(trace: Trace, access: Access, passed: frozenset[str]) -> list[Term] | None:
+    """The conditions of an access that do not hold for all who pass these barriers; None where there is no barrier."""
     guards = [b.context.guard for b in trace.barriers if b.name in passed]
     if not guards:
         return None
-    return store, value, [g for g in store.context.guard if not all(g in of_barrier for of_barrier in guards)]
+    return [g for g in access.context.guard if not all(g in of_barrier for of_barrier in guards)]
 
 
-def _writer(enc: Encoder, store: Access, thread: Thread, writer: Thread) -> tuple[list[Z], list[Z]]:
-    """Which thread writes, and that there is one of this index: the one that the guard names, the first one else."""
+def _index(enc: Encoder, access: Access, thread: Thread, made_by: Thread) -> tuple[list[Z], list[Z]]:
+    """That there is a thread of the index that a guard names (the first one else), and that it is this one."""
     exists, choice = [], []
-    named = {axis: at for g in store.context.guard for axis, at in named_index(g)}
+    named = {axis: at for g in access.context.guard for axis, at in named_index(g)}
     for axis in "xyz":
         at = enc.num(0)
         if axis in named and enc.uniform(named[axis]):
             at = enc.encode(named[axis], thread)
             exists += [at >= 0, at < enc.extent("ntid", axis)]
-        choice.append(writer.tid[axis] == at)
+        choice.append(made_by.tid[axis] == at)
     return exists, choice
 
 

@@ -84,3 +84,50 @@ def test_what_one_thread_reserves_for_its_block_is_the_blocks_own(tmp_path: Path
 def test_without_one_of_its_parts_it_is_not(tmp_path: Path, text: str, old: str, new: str) -> None:
     assert old in text
     assert verdict(tmp_path, text.replace(old, new)) != "proved"
+
+
+LAST = """
+__global__ void total(float *p, unsigned *count, float *out) {
+    __shared__ bool last;
+    int t = threadIdx.x;
+    p[blockIdx.x * 32 + t] = t;
+    __syncthreads();
+    if (t == 0) {
+        __threadfence();
+        unsigned n = atomicAdd(count, 1u);
+        last = n == gridDim.x - 1;
+        __threadfence();
+    }
+    __syncthreads();
+    if (last) {
+        float sum = 0;
+        for (int i = 0; i < gridDim.x; i++) sum += p[i * 32 + (t + 1) % 32];
+        out[t] = sum;
+    }
+}
+"""
+
+
+def test_one_thread_gives_and_takes_a_signal_for_its_block(tmp_path: Path) -> None:
+    assert verdict(tmp_path, LAST) == "proved"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("= t;\n    __syncthreads();", "= t;"),
+        (
+            "= t;\n    __syncthreads();\n    if (t == 0) {\n        __threadfence();",
+            "= t;\n    __syncthreads();\n    if (t == 0) {",
+        ),
+        ("__threadfence();\n        unsigned", "__threadfence_block();\n        unsigned"),
+        ("- 1;\n        __threadfence();", "- 1;"),
+        ("    __syncthreads();\n    if (last)", "    if (last)"),
+        ("gridDim.x - 1", "gridDim.x - 2"),
+        ("if (t == 0)", "if (t == 0 && blockIdx.x > 0)"),
+        ("n == gridDim.x - 1", "n == 0"),
+    ],
+)
+def test_without_a_fence_or_barrier_the_block_has_no_signal(tmp_path: Path, old: str, new: str) -> None:
+    assert old in LAST
+    assert verdict(tmp_path, LAST.replace(old, new)) != "proved"
