@@ -74,12 +74,16 @@ class FencePoint:
 
 @dataclass(frozen=True, slots=True)
 class SideCondition:
-    """Where an induction variable is stepped: ``init + k * step`` must still fit ``type``."""
+    """Where an induction variable is stepped: ``init + k * step`` must still fit ``type``.
+
+    ``signed``: by an addition of signed numbers.
+    """
 
     value: Term
     context: Context
     loop: str
     var: str
+    signed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +132,7 @@ class Trace:
     barriers: list[BarrierPoint] = field(default_factory=list)
     facts: list[Fact] = field(default_factory=list)
     sides: list[SideCondition] = field(default_factory=list)
+    granted: list[str] = field(default_factory=list)  # what the language promises and nothing here proves, in words
     gaps: list[Gap] = field(default_factory=list)
     atomics: list[AtomicResult] = field(default_factory=list)
     fences: list[FencePoint] = field(default_factory=list)

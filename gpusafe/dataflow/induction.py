@@ -16,7 +16,8 @@ VARYING = frozenset({"head", "iter", "load", "atomic", "shuffle", "fresh"})
 class Closed:
     """A variable at the head of iteration k: its value, how it was found, and for ``additive`` the step term.
 
-    ``exact`` is False where the value is an unknown.
+    ``exact`` is False where the value is an unknown. ``signed``: the step is an addition of signed numbers, which C++
+    leaves undefined where it overflows.
     """
 
     value: Term
@@ -24,6 +25,7 @@ class Closed:
     step: Term | None = None
     sign: int = 1
     exact: bool = True
+    signed: bool = False
 
 
 def mentions(term: Term, ops: frozenset[str], memo: dict[int, bool]) -> bool:
@@ -55,6 +57,13 @@ def _step(terms: Terms, head: Term, end: Term) -> tuple[Term, int] | None:
         if value < 0 and not b.type.signed:
             return terms.const(-value, b.type), -1
     return b, 1
+
+
+def _wrapped(terms: Terms, init: Term, stepped: tuple[Term, int], k: Term) -> Term:
+    """``init + sign * k * step``, of which the machine keeps the lower bits."""
+    step, sign = stepped
+    moved = terms.binary("*", k, terms.natural(step), True)
+    return terms.cast(init.type, terms.binary("+" if sign > 0 else "-", terms.natural(init), moved, True))
 
 
 def _table(terms: Terms, head: Term, end: Term, init: Term, k: Term) -> Term | None:
@@ -135,7 +144,15 @@ def _simple(
     stepped = _step(terms, head, end)
     if stepped is not None and var not in banned:
         step, sign = stepped
-        return Closed(terms.induction(init, step, k, sign), "additive", step, sign)
+        return Closed(
+            terms.induction(init, step, k, sign),
+            "additive",
+            step,
+            sign,
+            signed=end.op in ("+", "-") and end.type.signed,
+        )
+    if stepped is not None and init.type.bits < k.type.bits:
+        return Closed(_wrapped(terms, init, stepped, k), "wrapped")
     if end.op == "ptradd" and end.args[0] is head and not mentions(end.args[1], VARYING, {}):
         moved = terms.binary("*", k, terms.cast(k.type, end.args[1]), True)
         return Closed(terms.ptradd(init, moved), "pointer")

@@ -356,7 +356,7 @@ def _side_conditions(ex: Executor, name: str, closed: dict[str, Closed], k: Term
         if c.kind == "additive" and c.value.op == "ind":
             init, step, _ = c.value.args
             value = ex.terms.make("ind", c.value.type, (init, step, following), c.sign)
-            ex.trace.sides.append(SideCondition(value, context, name, var))
+            ex.trace.sides.append(SideCondition(value, context, name, var, c.signed))
 
 
 def _after(

@@ -28,7 +28,7 @@ from gpusafe.prove.launch_context import (
 )
 from gpusafe.prove.one_run import needs_run, run_of
 from gpusafe.prove.pairs import RLIMIT
-from gpusafe.prove.pairs_of_kernel import Analysis, Question, analyse, execute, setting_of
+from gpusafe.prove.pairs_of_kernel import UNDEFINED_OVERFLOW, Analysis, Question, analyse, execute, setting_of
 from gpusafe.prove.replay import Replayer
 from gpusafe.prove.replay_pairs import Refuted, reason_of, refute, refute_barrier
 from gpusafe.prove.uninitialized import blank_reads
@@ -118,8 +118,9 @@ def _unassumed(kernel: Kernel, sites: Sequence[LaunchSite]) -> KernelResult:
 
 
 def _signals(analysis: Analysis) -> list[str]:
-    """What the order by flags and counters takes for granted."""
-    return [f"`{name}` is zero when the kernel starts" for name in sorted(analysis.setting.relied)]
+    """What the order by flags and counters takes for granted, and what the language promises."""
+    zero = [f"`{name}` is zero when the kernel starts" for name in sorted(analysis.setting.relied)]
+    return [*zero, *analysis.trace.granted]
 
 
 def _fixed(kernel: Kernel, analysis: Analysis) -> list[str]:
@@ -377,14 +378,17 @@ def _without_launch(kernel: Kernel) -> KernelResult:
     if alone is not None and possible(kernel, of_contract(kernel, alone)):
         analysis = analyse(kernel, of_contract(kernel, alone), hasty=True)
         if analysis.proved:
-            words = (*alone.in_words, *_apart(kernel))
+            words = (*alone.in_words, *_apart(kernel), *_signals(analysis))
             reason = "the kernel never asks which thread it is: one thread alone may run it, and no launch is in sight"
             open_ = Obligation("GS113", "one thread alone runs the kernel", Verdict.UNKNOWN, kernel.span, reason)
             return _result(kernel, analysis, [*_proved(kernel, analysis, words), open_], alone, words)
     tries = [of_contract(kernel, c) for c in contracts(kernel)]
     context = next((c for c in tries[1:] if possible(kernel, c)), tries[0])
     analysis = analyse(kernel, context)
-    words = (*context.in_words, *_apart(kernel))
+    if kernel.dialect in UNDEFINED_OVERFLOW and not analysis.proved:
+        steady = analyse(kernel, replace(context, steady=True), hasty=True)
+        analysis = steady if steady.proved else analysis
+    words = (*context.in_words, *_apart(kernel), *_signals(analysis))
     return _result(kernel, analysis, _obligations(kernel, [analysis], words), None, words)
 
 

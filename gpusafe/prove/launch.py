@@ -198,12 +198,12 @@ def _inside(
     name = accesses[0].region
     if size is None:
         if _checked(setting, context, accesses):
-            return Obligation(rule, question, Verdict.PROVED, span)
+            return Obligation(rule, question, Verdict.PROVED, span, assumptions=tuple(setting.trace.granted))
         return Obligation(rule, question, Verdict.UNKNOWN, span, f"how much memory is passed as `{name}` is not known")
     seen: set[tuple[object, ...]] = set()
     reason: str | None = None
     few = few_threads(context)
-    assumptions: tuple[str, ...] = ()
+    assumptions = tuple(setting.trace.granted)
     for access in accesses:
         key = (access.offset.id, access.size, tuple(c.id for c in access.context.guard), access.context.facts)
         if key in seen:
@@ -213,7 +213,7 @@ def _inside(
         if answer.status == "unsat":
             continue
         if few and leaves(replace(setting, premises=(*setting.premises, *few)), access, size).status == "unsat":
-            assumptions = (f"the launch has {FEW}",)
+            assumptions = tuple(dict.fromkeys((*assumptions, f"the launch has {FEW}")))
             continue
         out = seen_outside(replayer, context, access, answer, sizes)
         if out is not None:

@@ -28,6 +28,7 @@ class LaunchContext:
     requires: tuple[Expr, ...] = ()
     in_words: tuple[str, ...] = ()
     alias: tuple[tuple[str, str], ...] = ()
+    steady: bool = False
 
     @property
     def specials(self) -> dict[str, Term]:

@@ -96,6 +96,13 @@ def kind_of(a: Access, b: Access) -> str:
     return "mixed" if "atomic" in modes else "race"
 
 
+UNDEFINED_OVERFLOW = frozenset({"cuda-c"})
+"""Dialects in which a signed addition that overflows is undefined ([expr.pre] of C++)."""
+SIGNED = "signed loop counters do not overflow (C++ leaves that undefined)"
+
+STEADY = "no loop counter wraps around (each loop ends before its last step leaves the counter's type)"
+
+
 def execute(kernel: Kernel, context: LaunchContext, budget: Budget | None = None) -> Trace:
     """Executes a kernel; loop variables whose steps may overflow lose their closed form."""
     banned: frozenset[tuple[str, str]] = frozenset()
@@ -103,8 +110,12 @@ def execute(kernel: Kernel, context: LaunchContext, budget: Budget | None = None
     for _ in range(4):
         trace = Executor(alike, context.terms, context.bindings, banned).run()
         setting = setting_of(kernel, trace, context, RLIMIT // 2, budget)
-        bad = {(s.loop, s.var) for s in trace.sides if not _fits(setting, s)}
+        open_ = [s for s in trace.sides if not _fits(setting, s)]
+        wraps = [s for s in open_ if kernel.dialect not in UNDEFINED_OVERFLOW or not s.signed]
+        bad = set() if context.steady else {(s.loop, s.var) for s in wraps}
         if not bad:
+            trace.granted += [STEADY] if wraps else []
+            trace.granted += [SIGNED] if len(wraps) < len(open_) else []
             break
         banned |= bad
     return trace
