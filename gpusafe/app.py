@@ -10,8 +10,9 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from gpusafe.cache import Results, folder_of
 from gpusafe.collection import rare_collection
 from gpusafe.config import Options
 from gpusafe.results import FileStatus, Finding, Report
@@ -28,6 +29,8 @@ if TYPE_CHECKING:  # a run on files without GPU code needs none of it
     from gpusafe.parse.workspace import Workspace
     from gpusafe.report.graph import Picture
 
+CERTAIN_SECONDS = 15  # a solver's query has a wall-clock limit of 20: below this no limit was met
+_FAILED = "gpusafe failed here"
 FORK_FROM = 8  # kernels: fewer are proved sooner than processes get going
 _CONTRADICTION = "what `{}` requires and assumes contradicts itself: no launch meets it, and it has no effect"
 
@@ -63,10 +66,11 @@ def check(options: Options, progress: Callable[[str], None] = lambda _: None) ->
     apis, api_notices = _apis(workspace, options)
     program = _execute(workspace, kernels, apis)
     progress("proving kernels")
-    checked = _check_kernels(_sites(program, kernels), options)
+    results = Results(folder_of(options.cache_dir, options.no_cache))
+    checked = _check_kernels(_sites(program, kernels), options, results)
     progress("proving host functions")
     summaries = {c.kernel.key: c.summary for c in checked}
-    host_units, warnings = _check_hosts(program, summaries)
+    host_units, warnings = _check_hosts(program, summaries, results)
     progress("confirming in PTX")
     kernel_units = _confirm(checked, workspace, options)
     read = (*kernel_units, *host_units)
@@ -78,7 +82,7 @@ def check(options: Options, progress: Callable[[str], None] = lambda _: None) ->
         units,
         conclusion.findings,
         workspace.files,
-        (*workspace.notices, *api_notices, *rule_notices),
+        (*workspace.notices, *api_notices, *rule_notices, *results.notices),
         workspace.sources,
         time.perf_counter() - started,
         conclusion.suppressed,
@@ -222,17 +226,28 @@ def _sites(program: HostProgram, kernels: Iterable[Kernel]) -> list[tuple[Kernel
     return [(k, tuple(seen.get(k.key, {}).values())) for k in kernels]
 
 
-def _check_kernels(work: Sequence[tuple[Kernel, tuple[LaunchSite, ...]]], options: Options) -> list[_Checked]:
+def _check_kernels(
+    work: Sequence[tuple[Kernel, tuple[LaunchSite, ...]]], options: Options, results: Results
+) -> list[_Checked]:
     """Every kernel in order; a process that dies costs its kernel only."""
-    if options.executor is not None:
-        from gpusafe import cluster
 
-        found = cluster.in_order(work, _prove, _lost, options.executor)
-    else:
+    def run(units: Sequence[tuple[Kernel, tuple[LaunchSite, ...]]]) -> list[_Checked]:
+        if options.executor is not None:
+            from gpusafe import cluster
+
+            return cluster.in_order(units, _prove, _lost, options.executor)
         from gpusafe import pool
 
-        found = pool.in_order(work, _prove, _lost, options.jobs or pool.processors(), least=FORK_FROM)
+        return pool.in_order(units, _prove, _lost, options.jobs or pool.processors(), least=FORK_FROM)
+
+    found = results.of("kernel", work, run, lambda checked: _keepable((checked.unit,)))
     return [replace(c, kernel=kernel, sites=sites) for c, (kernel, sites) in zip(found, work, strict=True)]
+
+
+def _keepable(units: Sequence[Unit]) -> bool:
+    """Whether the outcome follows from the input alone: no failure of gpusafe, and no wall-clock limit in reach."""
+    failed = any((o.reason or "").startswith(_FAILED) for u in units for o in u.obligations)
+    return not failed and sum(u.seconds for u in units) < CERTAIN_SECONDS
 
 
 def _prove(unit: tuple[Kernel, tuple[LaunchSite, ...]]) -> _Checked:
@@ -241,7 +256,7 @@ def _prove(unit: tuple[Kernel, tuple[LaunchSite, ...]]) -> _Checked:
 
 def _lost(unit: tuple[Kernel, tuple[LaunchSite, ...]], reason: str) -> _Checked:
     kernel, _ = unit
-    open_ = Obligation("GS901", "the analysis ends", Verdict.UNKNOWN, kernel.span, f"gpusafe failed here: {reason}")
+    open_ = Obligation("GS901", "the analysis ends", Verdict.UNKNOWN, kernel.span, f"{_FAILED}: {reason}")
     found = Unit("kernel", kernel.name, kernel.span, (open_,))
     return _Checked(kernel, found, _signature_summary(kernel), ())
 
@@ -277,9 +292,19 @@ def _signature_summary(kernel: Kernel) -> KernelSummary:
     return KernelSummary(kernel, tuple(effects), others, complete=False)
 
 
-def _check_hosts(
-    program: HostProgram, summaries: Mapping[str, KernelSummary]
-) -> tuple[tuple[Unit, ...], tuple[Finding, ...]]:
+_Hosts: TypeAlias = "tuple[tuple[Unit, ...], tuple[Finding, ...]]"
+_HostWork: TypeAlias = "tuple[HostProgram, Mapping[str, KernelSummary]]"
+
+
+def _check_hosts(program: HostProgram, summaries: Mapping[str, KernelSummary], results: Results) -> _Hosts:
+    return results.of("host", [(program, summaries)], _prove_hosts, lambda found: _keepable(found[0]))[0]
+
+
+def _prove_hosts(work: Sequence[_HostWork]) -> list[_Hosts]:
+    return [_prove_host(program, summaries) for program, summaries in work]
+
+
+def _prove_host(program: HostProgram, summaries: Mapping[str, KernelSummary]) -> _Hosts:
     from gpusafe.prove.host import check_host, shared_borrow_warnings
     from gpusafe.prove.launch import check_launch
 
@@ -292,7 +317,7 @@ def _check_hosts(
 
 def _failed(rule: str, span: Span, error: Exception) -> Obligation:
     """An internal failure as what it is to the user: an unknown with its reason."""
-    reason = f"gpusafe failed here: {type(error).__name__}: {error}"
+    reason = f"{_FAILED}: {type(error).__name__}: {error}"
     return Obligation(rule, "the analysis ends", Verdict.UNKNOWN, span, reason)
 
 

@@ -102,6 +102,13 @@ def _parser(*, with_options: bool) -> argparse.ArgumentParser:
     doctor = _command(commands, "doctor", "what is installed, what that enables, how to get the rest", _doctor)
     doctor.add_argument("--format", choices=("text", "json"), default="text", help="how to write it")
 
+    cache = _command(commands, "cache", "where verdicts are kept, how many and how large; remove them", _cache)
+    cache.add_argument(
+        "action", nargs="?", choices=("show", "clear"), default="show", help="what to do (default: show)"
+    )
+    cache.add_argument("--cache-dir", metavar="FOLDER", help="the cache in FOLDER")
+    cache.add_argument("--format", choices=("text", "json"), default="text", help="how to write it")
+
     litmus = _command(commands, "litmus", "decide litmus tests under the PTX memory model", _litmus)
     litmus.add_argument("paths", nargs="+", metavar="PATH", help="a litmus test, or a folder of them")
     litmus.add_argument("--model", choices=("ptx-v6.0", "ptx-v7.5"), default="ptx-v7.5", help="which version")
@@ -237,6 +244,12 @@ def _doctor(space: argparse.Namespace) -> int:
     from gpusafe.cli.doctor import run
 
     return run(space.format)
+
+
+def _cache(space: argparse.Namespace) -> int:
+    from gpusafe.cli.cache import run
+
+    return run(space.action, space.cache_dir, space.format)
 
 
 def _litmus(space: argparse.Namespace) -> int:

@@ -9,17 +9,14 @@ import contextlib
 import hashlib
 import os
 import tempfile
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpusafe.cache.place import cache_folder
+
+__all__ = ["Kept", "cache_folder", "key_of"]
+
 _MOST = 4000  # files; the oldest quarter goes when there are more
-
-
-def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """Where everything is kept: ``$XDG_CACHE_HOME/gpusafe``, else ``~/.cache/gpusafe``."""
-    base = environ.get("XDG_CACHE_HOME") or os.path.join(environ.get("HOME") or os.path.expanduser("~"), ".cache")
-    return Path(base) / "gpusafe"
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,6 +151,15 @@ class Options:
         parse=parse_executor,
         in_file=False,
     )
+    cache_dir: str | None = setting(
+        None,
+        "--cache-dir",
+        help="keep verdicts in FOLDER instead of the user's cache folder",
+        metavar="FOLDER",
+        parse=str,
+        in_file=False,
+    )
+    no_cache: bool = setting(False, "--no-cache", help="prove everything anew and keep nothing", in_file=False)
     color: str = setting("auto", "--color", help="colour the text", choices=("auto", "always", "never"), in_file=False)
     quiet: bool = setting(False, "-q", "--quiet", help="no progress and no table of verdicts", in_file=False)
     verbose: bool = setting(False, "-v", "--verbose", help="show every obligation and assumption", in_file=False)
