@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from gpusafe.cache import Results, folder_of
+from gpusafe.cache.place import folder_of
+from gpusafe.cache.results import Results
 from gpusafe.collection import rare_collection
 from gpusafe.config import Options
 from gpusafe.results import FileStatus, Finding, Report
@@ -131,8 +132,9 @@ def graph(
     apis, _ = _apis(workspace, options)
     program = _execute(workspace, kernels, apis)
     progress("proving")
-    checked = _check_kernels(_sites(program, kernels), options)
-    units, _ = _check_hosts(program, {c.kernel.key: c.summary for c in checked})
+    results = Results(folder_of(options.cache_dir, options.no_cache))
+    checked = _check_kernels(_sites(program, kernels), options, results)
+    units, _ = _check_hosts(program, {c.kernel.key: c.summary for c in checked}, results)
     return of_program(program, units, function), workspace.sources
 
 

@@ -3,12 +3,3 @@
 A key is a hash of the whole unit (its IR, its launches, the places of both) and of gpusafe itself, so that nothing has
 to be invalidated: what changed has another key. Whatever is wrong with the cache costs time, never a verdict.
 """
-
-from __future__ import annotations
-
-from gpusafe.cache.pack import pack, unpack
-from gpusafe.cache.place import cache_folder, folder_of
-from gpusafe.cache.results import Results
-from gpusafe.cache.store import Statistics, Store
-
-__all__ = ["Results", "Statistics", "Store", "cache_folder", "folder_of", "pack", "unpack"]

@@ -6,11 +6,13 @@ import hashlib
 import pickle
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gpusafe.cache.identity import identity
 from gpusafe.cache.pack import pack, unpack
-from gpusafe.cache.store import Store
+
+if TYPE_CHECKING:
+    from gpusafe.cache.store import Store
 
 W = TypeVar("W")
 R = TypeVar("R")
@@ -20,7 +22,7 @@ class Results:
     """What is known of units in the cache in ``folder``; None: nothing is known and nothing kept."""
 
     def __init__(self, folder: Path | None) -> None:
-        self._store = Store(folder) if folder is not None else None
+        self._store = _store(folder) if folder is not None else None
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -50,6 +52,7 @@ class Results:
             key = keys[i]
             if key is not None and keepable(result) and (data := pack(result)) is not None:
                 kept[key] = data
+                made[i] = unpack(data)  # the same objects as a later run reads: what is made of them has the same key
         self._store.put(kind, kept)
         found |= made
         return [found[i] for i in range(len(work))]
@@ -63,6 +66,12 @@ class Results:
             except ValueError:
                 continue  # damaged: it is made again and replaced
         return known
+
+
+def _store(folder: Path) -> Store:
+    from gpusafe.cache.store import Store  # imports a database
+
+    return Store(folder)
 
 
 def _key(kind: str, unit: object) -> bytes | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from gpusafe.cache import Statistics, Store, folder_of
+from gpusafe.cache.place import folder_of
+from gpusafe.cache.store import Statistics, Store
 from gpusafe.cli.exit_codes import CLEAN
 from gpusafe.errors import UsageError
 
