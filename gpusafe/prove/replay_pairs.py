@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 
 from gpusafe.dataflow.accesses import Access
 from gpusafe.dataflow.concrete import Meeting
@@ -11,11 +12,12 @@ from gpusafe.ir.kernel import Scope
 from gpusafe.prove.counterexample import of_divergence, of_meeting, rule_of
 from gpusafe.prove.pairs import Model
 from gpusafe.prove.pairs_of_kernel import Analysis, Failure, Question
-from gpusafe.prove.replay import SCALARS, Replayer, outcomes
+from gpusafe.prove.replay import SCALARS, Replayer, launches, outcomes
 from gpusafe.prove.replay_crowding import covers, crowded, crowded_in_runs, memory_decides
 from gpusafe.span import Span
 from gpusafe.verdict import Counterexample
 
+SMALLER = (37, 100, 5)
 Pair = frozenset[Span]  # the places of two accesses, or the one place of both
 
 
@@ -56,10 +58,20 @@ def refute(replayer: Replayer, analysis: Analysis, question: Question) -> Refute
             if found is not None:
                 return found
         elif len(_all_symbols(failure, analysis)) == 1:
-            every = [_replayed(replayer, analysis, question, None, (value,)) for value in SCALARS]
-            if all(every):
+            allowed = _allowed(replayer, analysis)
+            every = [_replayed(replayer, analysis, question, None, (value,)) for value in allowed]
+            if every and all(every):
                 return every[0]
     return None
+
+
+def _allowed(replayer: Replayer, analysis: Analysis) -> list[int]:
+    """Two values of a scalar that keep to what the user requires of launches; none where fewer are found."""
+    meets = (
+        v for v in (*SCALARS, *SMALLER) if any(True for _ in launches(analysis.context, replayer.kernel, None, (v,)))
+    )
+    found = list(islice(meets, 2))
+    return found if len(found) == 2 else []
 
 
 def _replayed(
